@@ -1,4 +1,4 @@
-//! Texts to vectors. [`open`] turns a setting into an [`Embedder`]; the embedders themselves stay inside.
+//! Embedders: text to vectors. [`open_embedder`] makes the [`Embedder`] that the configuration names.
 
 mod calibration;
 mod http;
@@ -18,15 +18,15 @@ pub use http::HttpConfig;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Which embedder to use, as the settings say.
+/// Which embedder to use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum EmbedConfig {
-    /// `none`: words only.
+    /// `none`: no vectors, search by words only.
     Off,
-    /// `static`: the vectors inside the binary.
+    /// `static`: fixed token vectors built into the binary.
     #[default]
     Static,
-    /// `minilm`: the transformer, its weights in this file.
+    /// `minilm`: the transformer, with its weights in this file.
     #[cfg(feature = "transformer")]
     Transformer { weights: PathBuf },
     /// An OpenAI-compatible endpoint.
@@ -43,8 +43,8 @@ pub fn open_embedder(config: &EmbedConfig) -> Result<Arc<dyn Embedder>, EmbedErr
     })
 }
 
-/// The default model's pieces of a text as ids of the teacher's vocabulary, 100 for a word it cannot spell.
-/// For checking the tokenizer against the reference.
+/// Token ids of a text in the vocabulary of the model that the default vectors were distilled from, 100 for an unknown
+/// word. For checks of the tokenizer against the reference implementation.
 pub fn reference_ids(text: &str) -> Result<Vec<u16>, EmbedError> {
     const UNKNOWN: u16 = 100;
     let vocabulary = static_vectors::load_vocabulary()?;
@@ -59,7 +59,7 @@ pub fn reference_ids(text: &str) -> Result<Vec<u16>, EmbedError> {
     Ok(ids)
 }
 
-/// Scales to length one; empty where there is nothing to scale.
+/// Scales a vector to length one. Empty for a zero vector, which has no direction, and for overflow.
 fn scale_to_unit(mut vector: Vec<f32>) -> Vec<f32> {
     let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
     if !length.is_finite() || length <= f32::EPSILON {

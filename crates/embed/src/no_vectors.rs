@@ -1,4 +1,4 @@
-//! No vectors: search runs on words alone.
+//! The embedder that makes no vectors: search uses words only.
 
 use engine::ports::{Calibration, EmbedError, Embedder};
 

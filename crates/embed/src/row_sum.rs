@@ -1,13 +1,14 @@
-//! Adds a token's steps to the sum of a text, eight numbers at a time where the processor can. Both ways multiply and
-//! add each number alike, so a text has the same vector on every machine.
+//! Adds a quantised token vector to the sum of a text, eight numbers at a time where the processor has AVX2. Both
+//! versions multiply and add each number in the same way, so a text has the same vector on every machine.
 //!
-//! The unsafe line is the call of the faster way, which is sound because the processor was asked.
+//! The unsafe code is the call of the AVX2 version, sound because the processor was tested first.
 #![allow(unsafe_code)]
 
+/// Adds `scale` times each signed byte of `row` to `sum`.
 pub(crate) fn add_scaled_row(sum: &mut [f32], scale: f32, row: &[u8]) {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has the instructions; the function needs nothing else.
+        // SAFETY: the processor has AVX2, the only requirement of the function.
         return unsafe { add_row_avx2(sum, scale, row) };
     }
     add_row_loop(sum, scale, row);
@@ -19,7 +20,7 @@ fn add_row_avx2(sum: &mut [f32], scale: f32, row: &[u8]) {
     add_row_loop(sum, scale, row);
 }
 
-/// A plain loop: a closure becomes a function of its own, which may not use the processor's means.
+/// A plain loop: a closure would be compiled as a function of its own, without the AVX2 feature of its caller.
 #[inline(always)]
 fn add_row_loop(sum: &mut [f32], scale: f32, row: &[u8]) {
     for (total, step) in sum.iter_mut().zip(row) {

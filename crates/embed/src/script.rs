@@ -1,15 +1,16 @@
-//! In which letters a text is written.
+//! The script a text is written in.
 
-/// Where the Latin letters with all their marks end.
+/// First code point after the Latin blocks.
 const LATIN_END: char = '\u{250}';
 
-/// Whether half of the letters or more are Latin: the models inside were made of English text.
+/// Whether at least half of the letters are Latin. The built-in models were trained on English text.
 pub(crate) fn is_latin(text: &str) -> bool {
     let (mut latin, mut letters) = (0_usize, 0_usize);
     for letter in text.chars().filter(|letter| letter.is_alphabetic()) {
         letters += 1;
         latin += usize::from(letter < LATIN_END);
     }
+    // True for a text without letters: numbers and symbols are the same in every script.
     latin * 2 >= letters
 }
 

@@ -1,4 +1,5 @@
-//! The default: a text is the sum of its tokens' fixed vectors. No model runs, so it may happen inside a save.
+//! The default embedder: the vector of a text is the normalised sum of fixed token vectors. Fast enough to run inside a
+//! save.
 
 use crate::row_sum;
 use crate::script;
@@ -6,14 +7,14 @@ use crate::vocabulary::Vocabulary;
 use crate::wordpiece::{Piece, for_each_piece};
 use engine::ports::{Calibration, EmbedError, Embedder};
 
-/// Inside the binary; `model/SHA256SUMS` says which version.
+/// Built into the binary; `model/SHA256SUMS` has its checksum.
 static MODEL_FILE: &[u8] = include_bytes!("../model/static.bin");
 
-/// Tokens read of one text. Keeps a save of a very long memory within its CPU budget (some 50 ns a token);
-/// beyond a few thousand tokens the sum hardly turns any more, and words find the tail.
+/// Tokens read per text. Keeps a save of a very long memory within its CPU budget (some 50 ns per token). Beyond a few
+/// thousand tokens the direction of the sum hardly changes, and the rest is found by words.
 const TOKENS_MAX: usize = 4096;
 
-/// The tokens of the default model, which the transformer shares.
+/// The vocabulary of the default model, which the transformer uses too.
 pub(crate) fn load_vocabulary() -> Result<Vocabulary, EmbedError> {
     Vocabulary::open(MODEL_FILE)
 }
@@ -32,6 +33,7 @@ impl StaticEmbedder {
         let mut total = vec![0f32; self.vocabulary.dimensions()];
         let mut tokens_left = TOKENS_MAX;
         for_each_piece(&self.vocabulary, text, |piece| {
+            // An unknown word has no vector but counts as read.
             if let Piece::Token(token) = piece {
                 let (scale, row) = self.vocabulary.token_vector(token);
                 row_sum::add_scaled_row(&mut total, scale, row);

@@ -1,7 +1,7 @@
-//! all-MiniLM-L6-v2 itself, from a weights file that `scripts/model/install-minilm` makes.
+//! The transformer all-MiniLM-L6-v2, from a weights file that `scripts/model/install-minilm` makes.
 //!
-//! Takes milliseconds a text, so it runs off the save path. The forward pass is matched
-//! against the reference by `scripts/model/check-minilm`.
+//! Takes milliseconds per text, so it does not run inside a save. `scripts/model/check-minilm` compares the forward
+//! pass with the reference implementation.
 
 use crate::script;
 use crate::vocabulary::{Vocabulary, broken_error};
@@ -11,21 +11,23 @@ use engine::ports::{Calibration, EmbedError, Embedder};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, linalg::general_mat_mul, s};
 use std::path::Path;
 
-/// Tokens the model was trained to read, with the two markers; the rest of a text is not seen.
+/// Tokens per text that the model was trained for, with the two markers; the rest of a text is ignored.
 const TOKENS_MAX: usize = 256;
 
-/// Tokens multiplied at once: enough to keep the processor busy, some 6 MB of working memory.
+/// Tokens per batch of several texts: enough to keep the processor busy, some 6 MB of working memory. A single text is
+/// always taken, whatever its length.
 const BATCH_TOKENS: usize = 512;
 
-/// Reference ids of the markers around every text and of a word the vocabulary cannot spell.
+// Token ids of the published vocabulary: the markers around every text, and an unknown word.
+
 const CLS_ID: u16 = 101;
 const SEP_ID: u16 = 102;
 const UNKNOWN_ID: u16 = 100;
 
-/// Of the published model.
+/// As in the published model.
 const NORM_EPSILON: f32 = 1e-12;
 
-/// `scripts/model/calibrate.py minilm`.
+/// Measured by `scripts/model/calibrate.py minilm`.
 const CALIBRATION: Calibration = Calibration { unrelated: 0.049, same: 0.846 };
 
 pub(crate) struct TransformerEmbedder {
@@ -37,7 +39,7 @@ impl TransformerEmbedder {
     pub(crate) fn open(path: &Path) -> Result<TransformerEmbedder, EmbedError> {
         let bytes = std::fs::read(path).map_err(|e| {
             broken_error(&format!(
-                "its weights cannot be read from `{}`: {e}; scripts/model/install-minilm makes them",
+                "its weights cannot be read from `{}`: {e}; run `scripts/model/install-minilm` to make them",
                 path.display()
             ))
         })?;
@@ -47,7 +49,7 @@ impl TransformerEmbedder {
         })
     }
 
-    /// The teacher's token ids with their markers; none where the text has no words.
+    /// Token ids of the text, with the two markers; empty where the text has no words.
     fn token_ids(&self, text: &str) -> Vec<u16> {
         let mut ids = vec![CLS_ID];
         for_each_piece(&self.vocabulary, text, |piece| {
@@ -55,6 +57,7 @@ impl TransformerEmbedder {
                 Piece::Token(token) => self.vocabulary.reference_id(token),
                 Piece::Unknown => UNKNOWN_ID,
             });
+            // Leaves room for the marker at the end.
             ids.len() < TOKENS_MAX - 1
         });
         if ids.len() == 1 {
@@ -64,8 +67,8 @@ impl TransformerEmbedder {
         ids
     }
 
-    /// Mean of the last layer over each text's tokens. Texts of a batch share the matrix products
-    /// and attend only within themselves, so nothing is padded.
+    /// The vector of each text: the mean of the last layer over its tokens. The texts of a batch are stacked into one
+    /// matrix for the linear layers; attention stays within each text, so no padding is needed.
     fn embed_batch(&self, batch: &[&[u16]]) -> Vec<Vec<f32>> {
         let mut x = self.input_embeddings(batch);
         for layer in &self.weights.layers {
@@ -87,15 +90,15 @@ impl TransformerEmbedder {
     fn input_embeddings(&self, batch: &[&[u16]]) -> Array2<f32> {
         let count = batch.iter().map(|ids| ids.len()).sum();
         let mut x = Array2::zeros((count, EMBEDDING_DIMENSIONS));
-        let places = batch.iter().flat_map(|ids| ids.iter().enumerate());
-        for (mut row, (position, id)) in x.rows_mut().into_iter().zip(places) {
+        let positions = batch.iter().flat_map(|ids| ids.iter().enumerate());
+        for (mut row, (position, id)) in x.rows_mut().into_iter().zip(positions) {
             self.weights.write_input_row(usize::from(*id), position, row.as_slice_mut().unwrap_or_default());
         }
         apply_layer_norm(&self.weights.norm, x)
     }
 }
 
-/// First and last-but-one row of each text of a batch.
+/// First row of each text of a batch, and one past its last row.
 fn text_spans<'a>(batch: &'a [&'a [u16]]) -> impl Iterator<Item = (usize, usize)> + 'a {
     batch.iter().scan(0, |end, ids| {
         let start = *end;
@@ -109,6 +112,7 @@ fn self_attention(layer: &Layer, x: &Array2<f32>, batch: &[&[u16]]) -> Array2<f3
     let mut mixed = Array2::zeros(x.raw_dim());
     for (start, end) in text_spans(batch) {
         for head in 0..HEAD_COUNT {
+            // The rows of `qkv` hold all queries, then all keys, then all values; each head has a slice of them.
             let part = |which: usize| {
                 let at = which * EMBEDDING_DIMENSIONS + head * HEAD_DIMENSIONS;
                 qkv.slice(s![start..end, at..at + HEAD_DIMENSIONS])
@@ -129,8 +133,9 @@ fn attend_head(
     let mut scores = Array2::zeros((q.nrows(), k.nrows()));
     general_mat_mul(1.0 / (HEAD_DIMENSIONS as f32).sqrt(), q, &k.t(), 0.0, &mut scores);
     for mut row in scores.rows_mut() {
-        let top = row.fold(f32::NEG_INFINITY, |a, b| a.max(*b));
-        row.mapv_inplace(|score| (score - top).exp());
+        // Softmax; the maximum is subtracted so that `exp` does not overflow.
+        let maximum = row.fold(f32::NEG_INFINITY, |a, b| a.max(*b));
+        row.mapv_inplace(|score| (score - maximum).exp());
         let sum = row.sum();
         row /= sum;
     }
@@ -160,7 +165,7 @@ fn gelu(x: f32) -> f32 {
     x * (0.5 + 0.5 * erf(x * std::f32::consts::FRAC_1_SQRT_2))
 }
 
-/// Abramowitz and Stegun 7.1.26: within 1.5e-7, about what `f32` can tell apart.
+/// The error function by Abramowitz and Stegun 7.1.26: error below 1.5e-7, about the precision of `f32`.
 fn erf(x: f32) -> f32 {
     let t = 1.0 / (1.0 + 0.327_591_1 * x.abs());
     let poly = t * (0.254_829_6 + t * (-0.284_496_74 + t * (1.421_413_8 + t * (-1.453_152_1 + t * 1.061_405_4))));
@@ -182,14 +187,14 @@ impl Embedder for TransformerEmbedder {
         let mut wanted = (0..ids.len()).filter(|i| !ids[*i].is_empty()).peekable();
         while wanted.peek().is_some() {
             let mut tokens = 0;
-            let mut part = Vec::new();
-            while let Some(place) = wanted.next_if(|i| part.is_empty() || tokens + ids[*i].len() <= BATCH_TOKENS) {
-                tokens += ids[place].len();
-                part.push(place);
+            let mut members = Vec::new();
+            while let Some(i) = wanted.next_if(|i| members.is_empty() || tokens + ids[*i].len() <= BATCH_TOKENS) {
+                tokens += ids[i].len();
+                members.push(i);
             }
-            let batch: Vec<&[u16]> = part.iter().map(|i| ids[*i].as_slice()).collect();
-            for (place, vector) in part.iter().zip(self.embed_batch(&batch)) {
-                vectors[*place] = vector;
+            let batch: Vec<&[u16]> = members.iter().map(|i| ids[*i].as_slice()).collect();
+            for (i, vector) in members.iter().zip(self.embed_batch(&batch)) {
+                vectors[*i] = vector;
             }
         }
         Ok(vectors)

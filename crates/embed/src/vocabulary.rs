@@ -1,18 +1,18 @@
-//! The tokens and their vectors, read in place from `model/static.bin`.
+//! The vocabulary of the default model with the vector of each token, read in place from `model/static.bin`.
 //!
-//! The file carries its own hash table, so nothing is parsed or built at start-up.
-//! Its layout is described where it is written: `scripts/model/modelfile.py`.
+//! The file contains a ready hash table, so nothing is parsed or built at start-up. `scripts/model/modelfile.py` writes
+//! the file and describes its layout.
 
 use engine::ports::{Calibration, EmbedError};
 
-/// FNV-1a, 32 bit: the hash the file's table was laid out with.
+/// FNV-1a, 32 bit: the hash function of the file's table.
 const FNV_START: u32 = 0x811c_9dc5;
 const FNV_PRIME: u32 = 0x0100_0193;
 
 const MAGIC: &[u8; 8] = b"INGRVEC1";
 const HEADER_BYTES: usize = 96;
 
-/// Where each part of the file begins; see `modelfile.py`.
+/// The file and the offsets of its parts (`*_at`); see `modelfile.py`.
 #[derive(Debug)]
 pub(crate) struct Vocabulary {
     bytes: &'static [u8],
@@ -35,6 +35,7 @@ impl Vocabulary {
         if bytes.len() < HEADER_BYTES || &bytes[..8] != MAGIC {
             return Err(broken_error("the file is not a vector table"));
         }
+        // Header: magic, then little-endian fields of 32 bits, then the name, padded with zeros.
         let number = |at: usize| u32_at(bytes, at) as usize;
         let name = bytes[64..HEADER_BYTES].split(|b| *b == 0).next().unwrap_or_default();
         let vocabulary = Vocabulary {
@@ -58,10 +59,11 @@ impl Vocabulary {
         Ok(vocabulary)
     }
 
-    /// Every part lies inside the file, so that later reads cannot miss.
+    /// Whether every part lies inside the file, so that later reads stay in bounds.
     fn is_within_file(&self) -> bool {
         let end = |at: usize, count: usize, width: usize| count.checked_mul(width).and_then(|n| n.checked_add(at));
         let within = |part: Option<usize>| part.is_some_and(|end| end <= self.bytes.len());
+        // More slots than tokens, so that a look-up always ends at an empty slot.
         self.slots.is_power_of_two()
             && self.tokens < self.slots
             && self.tokens > 0
@@ -85,17 +87,18 @@ impl Vocabulary {
         self.calibration
     }
 
-    /// The longest token in bytes: no prefix beyond it needs a look-up.
+    /// Length of the longest token in bytes: longer prefixes need no look-up.
     pub(crate) fn token_bytes_max(&self) -> usize {
         self.token_bytes_max
     }
 
-    /// The token with this text, whose hash the caller has already rolled up.
+    /// The token with the text `prefix` + `rest`. The caller has computed its hash already.
     pub(crate) fn find_token(&self, hash: FnvHash, prefix: &[u8], rest: &[u8]) -> Option<usize> {
         let mask = self.slots - 1;
         let mut slot = hash.0 as usize & mask;
         loop {
             let entry = u16_at(self.bytes, self.slots_at + 2 * slot);
+            // Slots hold the token number plus one; zero is empty.
             let token = usize::from(entry).checked_sub(1)?;
             let text = self.token_text(token);
             if text.len() == prefix.len() + rest.len() && text.starts_with(prefix) && text.ends_with(rest) {
@@ -105,12 +108,12 @@ impl Vocabulary {
         }
     }
 
-    /// The token's id in the teacher's own vocabulary.
+    /// The token's id in the published vocabulary.
     pub(crate) fn reference_id(&self, token: usize) -> u16 {
         u16_at(self.bytes, self.ids_at + 2 * token)
     }
 
-    /// The token's vector: value of one step, and the steps.
+    /// The token's quantised vector: its scale, and one signed byte per dimension.
     pub(crate) fn token_vector(&self, token: usize) -> (f32, &'static [u8]) {
         let at = self.rows_at + token * self.dimensions;
         let scale = f32_at(self.bytes, self.scales_at + 4 * token);
@@ -127,7 +130,7 @@ impl Vocabulary {
     }
 }
 
-/// A rolling FNV-1a hash, so that all prefixes of a word are hashed in one pass.
+/// An FNV-1a hash that grows byte by byte, so that all prefixes of a word are hashed in one pass.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FnvHash(u32);
 

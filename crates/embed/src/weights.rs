@@ -1,5 +1,5 @@
-//! The transformer's weights as `scripts/model/install-minilm` lays them out:
-//! a magic, then the tensors in the order they are read here, matrices as int8 with one scale a row.
+//! The transformer's weights, in the format that `scripts/model/install-minilm` writes: a magic, then the tensors in
+//! the order they are read here, matrices as int8 with one scale per row.
 
 use crate::vocabulary::broken_error;
 use engine::ports::EmbedError;
@@ -24,7 +24,7 @@ pub(crate) struct Weights {
 }
 
 pub(crate) struct Layer {
-    /// Query, key and value in one product.
+    /// Query, key and value projections in one matrix.
     pub(crate) qkv: Linear,
     pub(crate) out: Linear,
     pub(crate) norm_attention: LayerNorm,
@@ -33,7 +33,7 @@ pub(crate) struct Layer {
     pub(crate) norm_output: LayerNorm,
 }
 
-/// One row of `weight` an output.
+/// A linear layer; `weight` has one row per output.
 pub(crate) struct Linear {
     pub(crate) weight: Array2<f32>,
     pub(crate) bias: Array1<f32>,
@@ -44,7 +44,7 @@ pub(crate) struct LayerNorm {
     pub(crate) shift: Array1<f32>,
 }
 
-/// A table that stays int8: only a few of its rows are used at a time.
+/// An embedding table. Stays int8 in memory: only a few of its rows are used at a time.
 struct QuantizedTable {
     scales: Vec<f32>,
     steps: Vec<u8>,
@@ -62,7 +62,7 @@ impl Weights {
     pub(crate) fn parse(bytes: &[u8]) -> Result<Weights, EmbedError> {
         let mut rest =
             WeightsReader(bytes.strip_prefix(MAGIC).ok_or_else(|| {
-                broken_error("the weights file is of another kind; run scripts/model/install-minilm")
+                broken_error("the weights file has another format; run `scripts/model/install-minilm`")
             })?);
         let weights = Weights {
             tokens: rest.read_table(TOKEN_COUNT)?,
@@ -77,16 +77,16 @@ impl Weights {
         }
     }
 
-    /// What enters the first layer for this token at this place, before its norm.
+    /// Writes the input of the first layer for a token at a position, before the layer norm.
     pub(crate) fn write_input_row(&self, id: usize, position: usize, row: &mut [f32]) {
         let parts = self.tokens.dequantize_row(id).zip(self.positions.dequantize_row(position)).zip(&self.token_type);
-        for (value, ((token, place), kind)) in row.iter_mut().zip(parts) {
-            *value = token + place + kind;
+        for (value, ((token, position), token_type)) in row.iter_mut().zip(parts) {
+            *value = token + position + token_type;
         }
     }
 }
 
-/// What is left of the file.
+/// The part of the file that is not read yet.
 struct WeightsReader<'a>(&'a [u8]);
 
 impl<'a> WeightsReader<'a> {

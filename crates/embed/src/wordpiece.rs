@@ -1,13 +1,14 @@
-//! BERT's uncased tokenizer: clean, lower, strip accents, split at punctuation, then the longest known pieces.
+//! BERT's uncased WordPiece tokenizer: clean, lower-case, strip accents, split at punctuation, then take the longest
+//! known pieces.
 //!
-//! Checked against the reference implementation over a large corpus and every code point
-//! by `scripts/model/check-tokenizer`; `tests/it/tokens.rs` keeps a sample of that.
+//! `scripts/model/check-tokenizer` compares it with the reference implementation over a large corpus and every code
+//! point; `tests/it/tokens.rs` holds a sample of that.
 
 use crate::vocabulary::{FnvHash, Vocabulary};
 use unicode_normalization::char::decompose_canonical;
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
-/// A longer word is not looked up; the reference does the same.
+/// A longer word is unknown, as in the reference implementation.
 const WORD_CHARS_MAX: usize = 100;
 
 /// Longest piece looked up, in bytes.
@@ -16,7 +17,7 @@ const LOOKUP_BYTES_MAX: usize = 64;
 /// Marks a piece that continues a word.
 const CONTINUATION: &[u8] = b"##";
 
-/// One piece of the text: a known token, or a word the vocabulary cannot spell.
+/// One piece of a text: a token, or a word that cannot be built from tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
     Token(usize),
@@ -27,14 +28,14 @@ pub(crate) enum Piece {
 pub(crate) fn for_each_piece(vocabulary: &Vocabulary, text: &str, mut each: impl FnMut(Piece) -> bool) {
     let mut word = WordBuffer::new(vocabulary);
     for c in text.chars() {
-        let goes_on = match classify_char(c) {
+        let keep_going = match classify_char(c) {
             CharKind::Dropped => true,
             CharKind::Space => word.finish_word(&mut each),
             CharKind::Standalone => word.finish_word(&mut each) && word.emit_standalone(c, &mut each),
             CharKind::Letter if c.is_ascii() => word.push_char(c.to_ascii_lowercase()),
             CharKind::Letter => word.push_folded(c, &mut each),
         };
-        if !goes_on {
+        if !keep_going {
             return;
         }
     }
@@ -43,9 +44,10 @@ pub(crate) fn for_each_piece(vocabulary: &Vocabulary, text: &str, mut each: impl
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CharKind {
+    /// Control characters and the like, skipped.
     Dropped,
     Space,
-    /// Punctuation and CJK ideographs are words of their own.
+    /// Punctuation and CJK ideographs, each a word of its own.
     Standalone,
     Letter,
 }
@@ -59,6 +61,7 @@ fn classify_char(c: char) -> CharKind {
             _ => CharKind::Letter,
         };
     }
+    // The reference drops the replacement character, although its category is a symbol.
     if c == '\u{fffd}' {
         return CharKind::Dropped;
     }
@@ -77,24 +80,25 @@ fn classify_char(c: char) -> CharKind {
     }
 }
 
-/// The blocks the reference sets apart; it leaves out kana and hangul on purpose.
+/// The CJK blocks of the reference implementation, which leaves out kana and hangul on purpose.
 fn is_ideograph(c: char) -> bool {
     matches!(u32::from(c),
         0x4E00..=0x9FFF | 0x3400..=0x4DBF | 0x2_0000..=0x2_A6DF | 0x2_A700..=0x2_B73F
         | 0x2_B740..=0x2_B81F | 0x2_B920..=0x2_CEAF | 0xF900..=0xFAFF | 0x2_F800..=0x2_FA1F)
 }
 
-/// The word being read, with the hashes of its prefixes worked out when it ends and is no token itself.
+/// The word being read, and the tokens it was split into.
 struct WordBuffer<'a> {
     vocabulary: &'a Vocabulary,
     text: String,
+    /// Characters so far, including those past the limit that `text` leaves out.
     chars: usize,
-    found: Vec<usize>,
+    tokens: Vec<usize>,
 }
 
 impl<'a> WordBuffer<'a> {
     fn new(vocabulary: &'a Vocabulary) -> WordBuffer<'a> {
-        WordBuffer { vocabulary, text: String::with_capacity(64), chars: 0, found: Vec::with_capacity(16) }
+        WordBuffer { vocabulary, text: String::with_capacity(64), chars: 0, tokens: Vec::with_capacity(16) }
     }
 
     fn push_char(&mut self, c: char) -> bool {
@@ -106,15 +110,16 @@ impl<'a> WordBuffer<'a> {
         true
     }
 
-    /// Adds a letter beyond ASCII: decomposed, without accents, in lower case.
+    /// Adds a letter beyond ASCII: decomposed, without accents, in lower case. Decomposition may yield punctuation,
+    /// which ends the word.
     fn push_folded(&mut self, c: char, each: &mut impl FnMut(Piece) -> bool) -> bool {
-        let mut goes_on = true;
+        let mut keep_going = true;
         decompose_canonical(c, |part| {
             if part.general_category() == GeneralCategory::NonspacingMark {
                 return;
             }
             for lower in part.to_lowercase() {
-                goes_on = goes_on
+                keep_going = keep_going
                     && match classify_char(lower) {
                         CharKind::Standalone => self.finish_word(each) && self.emit_standalone(lower, each),
                         CharKind::Space => self.finish_word(each),
@@ -122,7 +127,7 @@ impl<'a> WordBuffer<'a> {
                     };
             }
         });
-        goes_on
+        keep_going
     }
 
     fn emit_standalone(&mut self, c: char, each: &mut impl FnMut(Piece) -> bool) -> bool {
@@ -136,30 +141,30 @@ impl<'a> WordBuffer<'a> {
         self.finish_word(each)
     }
 
-    /// Ends the word: all its pieces, or one unknown.
+    /// Ends the word and emits all its tokens, or one unknown. Returns false where the callback wants no more.
     fn finish_word(&mut self, each: &mut impl FnMut(Piece) -> bool) -> bool {
         if self.chars == 0 {
             return true;
         }
-        let spelt = self.chars <= WORD_CHARS_MAX && self.split_into_tokens();
+        let is_known = self.chars <= WORD_CHARS_MAX && self.split_into_tokens();
         self.text.clear();
         self.chars = 0;
-        if !spelt {
+        if !is_known {
             return each(Piece::Unknown);
         }
-        self.found.iter().all(|token| each(Piece::Token(*token)))
+        self.tokens.iter().all(|token| each(Piece::Token(*token)))
     }
 
-    /// Longest piece first, from the left; false when some part is in no token.
+    /// Splits greedily from the left, longest token first; false where some part matches no token.
     fn split_into_tokens(&mut self) -> bool {
-        self.found.clear();
+        self.tokens.clear();
         let word = self.text.as_bytes();
         let mut start = 0;
         while start < word.len() {
             let prefix: &[u8] = if start == 0 { b"" } else { CONTINUATION };
             match self.longest_token(prefix, start) {
                 Some((token, length)) => {
-                    self.found.push(token);
+                    self.tokens.push(token);
                     start += length;
                 }
                 None => return false,
@@ -171,15 +176,15 @@ impl<'a> WordBuffer<'a> {
     fn longest_token(&self, prefix: &[u8], start: usize) -> Option<(usize, usize)> {
         let rest = &self.text.as_bytes()[start..];
         let length_max = rest.len().min(self.vocabulary.token_bytes_max()).min(LOOKUP_BYTES_MAX);
-        let begun = FnvHash::new().extend_bytes(prefix);
-        // Most words are tokens whole.
+        let prefix_hash = FnvHash::new().extend_bytes(prefix);
+        // Most words are one token, so the whole word is looked up before its prefixes are hashed.
         if length_max == rest.len()
-            && let Some(token) = self.vocabulary.find_token(begun.extend_bytes(rest), prefix, rest)
+            && let Some(token) = self.vocabulary.find_token(prefix_hash.extend_bytes(rest), prefix, rest)
         {
             return Some((token, length_max));
         }
         let mut hashes = [FnvHash::new(); LOOKUP_BYTES_MAX];
-        let mut hash = begun;
+        let mut hash = prefix_hash;
         for (slot, byte) in hashes.iter_mut().zip(&rest[..length_max]) {
             hash = hash.push_byte(*byte);
             *slot = hash;

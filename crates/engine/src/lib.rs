@@ -26,6 +26,7 @@ pub mod upkeep;
 pub mod write;
 
 // Re-exported at the root, so that other crates do not depend on the folders.
+pub use admin::database::Database;
 pub use admin::erase::{EraseTarget, TenantStatus};
 pub use admin::export::{
     EXPORT_FORMAT, ExportFile, ExportLayout, ExportLineReader, ExportPiece, ExportWriter, ExportedMemory,
@@ -38,11 +39,13 @@ pub use context::turn::{Context, ContextRequest, RECEIPT_PENDING};
 pub use context::window::{Message, Window, WindowCut, WindowRequest};
 pub use model::run::{Run, RunOutcome};
 pub use model::turn::Turn;
+pub use ports::transition::TransitionOutcome;
+pub use recall::event_feed::EventFeed;
 pub use recall::event_visibility::EventVisibility;
 pub use recall::lineage::Lineage;
 pub use recall::read::{Listing, MemoryReference};
 pub use recall::search::{HitExplanation, SearchQuery, SearchResults};
-pub use removal::forget::{ForgetOptions, TransitionOutcome};
+pub use removal::forget::ForgetOptions;
 pub use removal::quarantine::{QuarantineOutcome, QuarantineReach};
 pub use removal::redact::{RedactionOutcome, RedactionReport, RedactionRequest};
 pub use review::consolidation::{ConsolidationGroup, LayerContext, ProfileProposal};
@@ -82,7 +85,7 @@ use crate::ports::{Backend, Clock, Embedder};
 /// Cheap to clone. Clones share caches and counters.
 #[derive(Clone)]
 pub struct Engine {
-    pub backend: Arc<dyn Backend>,
+    backend: Arc<dyn Backend>,
     pub embedder: Arc<dyn Embedder>,
     pub clock: Arc<dyn Clock>,
     pub settings: Arc<Settings>,

@@ -1,4 +1,4 @@
-//! Configuration to engine: the only place that names a backend.
+//! Builds the engine from the configuration. The only file that names a concrete backend, embedder or endpoint.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,25 +19,26 @@ use crate::config::Config;
 use crate::error::Failure;
 use crate::skills::SkillFolders;
 
-/// An engine and who uses it.
+/// An engine and its caller.
 pub struct Session {
     pub engine: Engine,
     pub caller: Caller,
 }
 
 impl Session {
-    /// Opens the database, starting and seeding the tenant where it is new.
+    /// Opens the database; creates and seeds the default tenant. Other tenants must exist.
     pub fn open(config: &Config) -> Result<Session, Failure> {
-        // Checked first: a caller that makes no sense shall not leave a database behind.
+        // Before the database is opened: an invalid caller must not create a database file.
         let caller = build_caller(config)?;
         let engine = open_engine(config)?;
         let tenant = match config.tenant.as_str() {
             "default" => engine.start_tenant("default")?,
             slug => {
-                let known = engine.backend.list_tenants()?.into_iter().find(|tenant| tenant.slug == slug);
+                let known = engine.database().list_tenants()?.into_iter().find(|tenant| tenant.slug == slug);
                 let missing = || Failure::user_error("not_found", format!("tenant `{slug}` not found"));
                 let tenant =
-                    known.ok_or_else(|| missing().with_hint(format!("make it: `ingrain tenant create {slug}`")))?;
+                    known.ok_or_else(|| missing().with_hint(format!("create it: `ingrain tenant create {slug}`")))?;
+                // Adds seed stores and documents that this tenant never had, for example after an update.
                 engine.seed(tenant.id)?;
                 tenant
             }
@@ -45,22 +46,23 @@ impl Session {
         Ok(Session { engine, caller: Caller { tenant: tenant.id, ..caller } })
     }
 
-    /// Waits for what recalls left behind; called after the answer is out.
+    /// Waits for deferred writes (receipts, usage counters). Called after the answer is printed.
     pub fn close(&self) -> Result<(), Failure> {
-        Ok(self.engine.backend.flush()?)
+        Ok(self.engine.database().flush()?)
     }
 }
 
-/// The engine alone, with no tenant chosen.
+/// Opens an engine without a tenant.
 pub fn open_engine(config: &Config) -> Result<Engine, Failure> {
     let settings = engine_settings(config)?;
     let clock = Arc::new(SystemClock::new(config.fixed_now()?));
     let embedder = open_embedder(config)?;
+    // Last: a wrong setting above must not create a database file.
     let backend = open_backend(config)?;
     Ok(Engine::new(backend, embedder, clock, settings))
 }
 
-/// What configuration says about the engine.
+/// The engine's settings from the configuration.
 pub fn engine_settings(config: &Config) -> Result<Settings, Failure> {
     let mut rulesets = Rulesets::default();
     rulesets.add_configured(config.rulesets.clone())?;
@@ -75,7 +77,7 @@ pub fn engine_settings(config: &Config) -> Result<Settings, Failure> {
     })
 }
 
-/// The endpoint that makes summaries, where one is configured.
+/// Client of the summary endpoint, if one is configured.
 fn build_summariser(config: &Config) -> Result<Option<Arc<dyn Summariser>>, Failure> {
     let settings = &config.summaries;
     if settings.url.is_empty() {
@@ -94,7 +96,7 @@ fn build_summariser(config: &Config) -> Result<Option<Arc<dyn Summariser>>, Fail
     }))))
 }
 
-/// The endpoint that is asked about planted orders, where one is configured.
+/// Client of the endpoint that classifies planted instructions, if one is configured.
 fn build_classifier(config: &Config) -> Result<Option<Arc<dyn Classifier>>, Failure> {
     let settings = &config.scanner;
     if settings.classifier_url.is_empty() {
@@ -112,33 +114,31 @@ fn build_classifier(config: &Config) -> Result<Option<Arc<dyn Classifier>>, Fail
     }))))
 }
 
-/// The file the database is in.
+/// Path of the SQLite file.
 pub fn database_path(config: &Config) -> Result<PathBuf, Failure> {
     match parse_database(&config.db, &config.home)? {
         Database::Sqlite(path) => Ok(path),
-        Database::Postgres(_) => Err(Failure::user_error("config.db", "the database is a server, not a file")),
+        Database::Postgres(_) => Err(Failure::user_error("config.db", "the database is a Postgres server, not a file")),
     }
 }
 
-/// Where a database is: a path, `sqlite:PATH` or a server's URL; nothing means the file at home.
+/// Parses a database address: a path, `sqlite:PATH` or a Postgres URL; empty means `ingrain.db` in the home.
 pub fn parse_database(text: &str, home: &Path) -> Result<Database, Failure> {
     if ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme)) {
         return Ok(Database::Postgres(text.to_owned()));
     }
     let text = text.strip_prefix("sqlite:").unwrap_or(text);
+    // `sqlite://PATH` is accepted like `sqlite:PATH`.
     let text = text.strip_prefix("//").unwrap_or(text);
     match text.split_once("://") {
         _ if text.is_empty() => Ok(Database::Sqlite(home.join("ingrain.db"))),
-        Some((scheme, _)) => {
-            Err(Failure::user_error("config.db", format!("`{scheme}` is not a database this build knows"))
-                .with_hint("give a path, `sqlite:PATH` or `postgres://…`"))
-        }
+        Some((scheme, _)) => Err(Failure::user_error("config.db", format!("unknown database scheme `{scheme}`"))
+            .with_hint("give a path, `sqlite:PATH` or `postgres://…`")),
         None => Ok(Database::Sqlite(PathBuf::from(text))),
     }
 }
 
-/// Whether reads and saves need nothing but this machine: the database is a file, and no endpoint makes the vectors or
-/// judges the texts.
+/// Whether reads and saves make no network call: SQLite, no embedding endpoint and no classifier endpoint.
 pub fn is_local_only(config: &Config) -> bool {
     matches!(parse_database(&config.db, &config.home), Ok(Database::Sqlite(_)))
         && config.embeddings.model != "endpoint"

@@ -1,4 +1,4 @@
-//! Who asks, from flags and configuration: never from what a model says.
+//! Caller identity from flags and configuration, never from model output.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -8,10 +8,10 @@ use engine::model::caller::{Caller, Grant, MemoryPermissions};
 use engine::model::id::TenantId;
 use engine::model::vocabulary::Role;
 
-use crate::config::{Config, RULE_MANAGE, RULE_READ};
+use crate::config::{Config, RULE_MANAGE, RULE_READ, RoleRules};
 use crate::error::Failure;
 
-/// `--as`, read.
+/// Parsed value of `--as`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Identity {
     Admin,
@@ -31,6 +31,7 @@ impl FromStr for Identity {
             name => Ok(identity(name.to_owned())),
         };
         match (role, name) {
+            // `admin:NAME` is an error: an admin has no name here.
             ("admin", "") => Ok(Identity::Admin),
             ("reviewer", "") => Ok(Identity::Reviewer("local".to_owned())),
             ("reviewer", _) => named(Identity::Reviewer),
@@ -42,7 +43,7 @@ impl FromStr for Identity {
     }
 }
 
-/// `system:ID=read|manage`, read.
+/// Parsed grant `system:ID=read` or `system:ID=manage`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SystemGrant {
     pub system: String,
@@ -54,6 +55,7 @@ impl FromStr for SystemGrant {
 
     fn from_str(text: &str) -> Result<SystemGrant, String> {
         let shape = || "write `system:ID=read` or `system:ID=manage`".to_owned();
+        // Split at the last `=`: a system id may contain one.
         let (system, grant) = text.strip_prefix("system:").and_then(|rest| rest.rsplit_once('=')).ok_or_else(shape)?;
         let grant = match grant {
             "read" => Grant::Read,
@@ -67,13 +69,13 @@ impl FromStr for SystemGrant {
     }
 }
 
-/// Puts the caller together; his tenant is set when the database has been opened.
+/// Builds the caller. Its tenant is nil until the database is open ([`crate::assemble::Session::open`]).
 pub fn build_caller(config: &Config) -> Result<Caller, Failure> {
     let identity: Identity =
         config.identity.parse().map_err(|error| Failure::user_error("config.as", format!("`--as`: {error}")))?;
     let tenant = TenantId(uuid::Uuid::nil());
     let base = match &identity {
-        // The local operator is a person too: what he saves without saying where are his own notes.
+        // The local admin is also a person: saves without a store go to the notes of that user.
         Identity::Admin => {
             Caller { user: non_empty(&config.user).or(non_empty(&config.operator)), ..Caller::admin(tenant) }
         }
@@ -83,7 +85,7 @@ pub fn build_caller(config: &Config) -> Result<Caller, Failure> {
         Identity::Service(service) => Caller::service(tenant, service),
     };
     let caller = Caller {
-        // A program speaks for a person only where somebody says for whom.
+        // Agents and services act for a user only if `--user` names one.
         user: base.user.or_else(|| non_empty(&config.user)),
         conversation: non_empty(&config.conversation),
         session: non_empty(&config.session),
@@ -98,6 +100,7 @@ pub fn build_caller(config: &Config) -> Result<Caller, Failure> {
         agent: base.agent,
         tenant,
     };
+    // The same limits as for names over REST and MCP.
     check_names(&caller, config)?;
     Ok(caller)
 }
@@ -106,7 +109,7 @@ fn non_empty(text: &str) -> Option<String> {
     Some(text.to_owned()).filter(|text| !text.is_empty())
 }
 
-/// Standing grants of the principal and of this call; the higher one counts.
+/// Configured grants of the principal merged with the grants of this call; the higher one counts.
 fn collect_grants(config: &Config, principal: &str) -> Result<BTreeMap<String, Grant>, Failure> {
     let mut held = config.grants.get(principal).cloned().unwrap_or_default();
     for text in &config.grant {
@@ -119,18 +122,19 @@ fn collect_grants(config: &Config, principal: &str) -> Result<BTreeMap<String, G
 }
 
 fn role_rules(config: &Config, role: Role) -> Result<MemoryPermissions, Failure> {
-    let held = config.roles.get(&role).map(|held| held.rules.as_slice()).unwrap_or_default();
-    // All roles are checked: a misspelt rule would silently take one away from somebody else.
+    let held = config.roles.get(&role).map(RoleRules::permissions);
+    // The rules of all roles are checked: a misspelt name would silently revoke a rule from another role.
     for rule in config.roles.values().flat_map(|held| &held.rules).chain(&config.revoke) {
         if rule != RULE_READ && rule != RULE_MANAGE {
-            // Not what stands there: a secret in the wrong variable stays one.
-            let message = format!("a rule of a role is unknown; each is one of: {RULE_READ}, {RULE_MANAGE}");
+            // The value is not quoted: it may be a secret set in the wrong variable.
+            let message = format!("unknown rule of a role; expected one of: {RULE_READ}, {RULE_MANAGE}");
             return Err(Failure::user_error("config.rule", message)
-                .with_hint("`ingrain config show` says which are set and where"));
+                .with_hint("`ingrain config show` lists the rules and where they are set"));
         }
     }
-    let holds = |rule: &str| held.iter().any(|name| name == rule) && !config.revoke.iter().any(|name| name == rule);
-    Ok(MemoryPermissions { read: holds(RULE_READ), manage: holds(RULE_MANAGE) })
+    let held = held.unwrap_or(MemoryPermissions { read: false, manage: false });
+    let is_revoked = |rule: &str| config.revoke.iter().any(|name| name == rule);
+    Ok(MemoryPermissions { read: held.read && !is_revoked(RULE_READ), manage: held.manage && !is_revoked(RULE_MANAGE) })
 }
 
 fn check_names(caller: &Caller, config: &Config) -> Result<(), Failure> {

@@ -1,4 +1,4 @@
-//! The command line: what every command shares, and the list of commands.
+//! Command-line definition: the global flags and the list of commands. Doc comments of fields are the help texts.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::commands::{
     redact, remember, review, rollback, run, scan, search, serve, store, tenant,
 };
 
-/// Governed memory for AI agents: what they learn, kept, reviewed, proven and forgotten.
+/// Governed memory for AI agents: save, search, review, prove and forget what they learn
 #[derive(Debug, Parser)]
 #[command(name = "ingrain", version, propagate_version = true, max_term_width = 110)]
 pub struct Cli {
@@ -24,18 +24,20 @@ pub struct Cli {
 }
 
 impl Cli {
-    /// What a command line says. To make the definitions of every command costs an eighth of a whole search, so those
-    /// that programs call again and again are tried alone; whatever else it may be, all of them tell.
+    /// Parses the command line. Building the definitions of all commands takes an eighth of the time of a search, so
+    /// the commands that programs call most are tried alone first. Any failure falls back to the full definition.
     pub fn parse_arguments(arguments: &[OsString]) -> Result<Cli, clap::Error> {
-        let may_be_often = arguments.iter().any(|argument| FREQUENT_COMMANDS.iter().any(|name| argument == name));
-        let often = if may_be_often { FrequentCli::try_parse_from(arguments).ok() } else { None };
-        match often {
+        // A cheap test: the name may also be a value, as in `read search`. The full definition then decides.
+        let may_be_frequent = arguments.iter().any(|argument| FREQUENT_COMMANDS.iter().any(|name| argument == name));
+        let frequent = if may_be_frequent { FrequentCli::try_parse_from(arguments).ok() } else { None };
+        match frequent {
             Some(FrequentCli { global, command }) => Ok(Cli { global, command: command.into() }),
             None => Cli::try_parse_from(arguments),
         }
     }
 }
 
+/// [`Cli`] with the frequent commands only.
 #[derive(Debug, Parser)]
 struct FrequentCli {
     #[command(flatten)]
@@ -51,193 +53,212 @@ enum FrequentCommand {
     Context(context::ContextArgs),
 }
 
+// Names of the variants of `FrequentCommand`; a test compares them.
 const FREQUENT_COMMANDS: [&str; 3] = ["remember", "search", "context"];
 
 impl From<FrequentCommand> for Command {
-    fn from(often: FrequentCommand) -> Command {
-        match often {
-            FrequentCommand::Remember(command) => Command::Remember(command),
-            FrequentCommand::Search(command) => Command::Search(command),
-            FrequentCommand::Context(command) => Command::Context(command),
+    fn from(command: FrequentCommand) -> Command {
+        match command {
+            FrequentCommand::Remember(args) => Command::Remember(args),
+            FrequentCommand::Search(args) => Command::Search(args),
+            FrequentCommand::Context(args) => Command::Context(args),
         }
     }
 }
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Make the home, a commented config.toml and the database, and say how to go on
+    // Set-up, saving and searching. The order here is the order of the help.
+    /// Create the home directory, a commented config.toml and the database
     Init,
-    /// Save what was learnt
+    /// Save a memory
     Remember(remember::RememberArgs),
-    /// Find memories, best first; without words, by trust, kind and age
+    /// Search memories, best match first; without a query, rank by trust, kind and age
     Search(search::SearchArgs),
-    /// What a model is shown before its turn: two blocks within a token budget, with a receipt
+    /// Build the memory block for a model's next turn within a token budget, with a receipt
     Context(context::ContextArgs),
-    /// What was injected, why, and the proof
+    // Receipts: what was shown to whom.
+    /// List, show and replay receipts: the memories a turn was given, and why
     Receipt(receipt::ReceiptArgs),
-    /// The memories that reached a run
+    /// List the memories that reached a run
     Blame(receipt::BlameArgs),
-    /// The runs and conversations a memory touched
+    /// List the runs and conversations that a memory reached
     Reach(receipt::ReachArgs),
-    /// Turns and sessions of an agent
+    // Sources besides memories.
+    /// List and save the turns of an agent, by session
     Episodes(episodes::EpisodesArgs),
-    /// Search an agent's four sources at once: episodes, audit log, workflow steps, documents
+    /// Search episodes, audit log, workflow steps and documents at once
     Recall(recall::RecallArgs),
-    /// Tell the audit log what was done
+    /// Add entries to the audit log
     Audit(recall::AuditArgs),
-    /// Tell what steps of workflows came to
+    /// Save the outputs of workflow steps
     Workflow(recall::WorkflowArgs),
-    /// Take files and folders into the knowledge base
+    /// Add files and folders to the knowledge base; without arguments, list its documents
     Ingest(ingest::IngestArgs),
-    /// Why a memory is, or is not, found and shown for a message
+    // Diagnosis; writes nothing.
+    /// Explain why a memory is found and shown for a query, or why not
     WhyNot(diagnose::WhyNotArgs),
-    /// What is kept of a session, and what its turns were shown
+    /// Show the memories of a session and the receipts of its turns
     Diagnose(diagnose::DiagnoseArgs),
+    // Single memories.
     /// Show one memory
     Read(read::ReadArgs),
-    /// List memories
+    /// List memories, a page at a time
     List(list::ListArgs),
-    /// Show the versions of a memory, newest first, with what changed
+    /// Show the versions of a memory, newest first, as diffs
     History(history::HistoryArgs),
-    /// Replace a memory's content, if it is still what you read
+    /// Replace the content of a memory unless it changed since you read it
     Patch(patch::PatchArgs),
-    /// Take a memory out of use; its history stays
+    /// Forget a memory and refuse the same text from now on; its history is kept
     Forget(forget::ForgetArgs),
-    /// Propose that everybody should rely on a memory; a person decides
+    // Proposals, reviews and their undo.
+    /// Propose a memory for the whole workspace; a reviewer decides
     Propose(propose::ProposeArgs),
-    /// What waits for a decision, and the decision
+    /// List proposals, and approve or reject them
     Review(review::ReviewArgs),
-    /// Propose facts that should stand
+    /// Propose profile facts
     Profile(layers::ProfileArgs),
     /// Find semantic memories that say the same
     Semantic(layers::SemanticArgs),
     /// Find procedures of the same workflow
     Procedural(layers::ProceduralArgs),
-    /// Take back what was activated
+    /// Undo the activation of a memory
     Rollback(rollback::RollbackArgs),
-    /// Open and close runs, with their working memory
+    // Runs.
+    /// Open, close and list runs and their working memory
     Run(run::RunArgs),
-    /// Erase a memory's text; who, when and why stay
+    // Removal and its limits.
+    /// Erase the text of a memory; author, time and reason are kept
     Redact(redact::RedactArgs),
-    /// Erase everything of a --user, a --pipeline or a --tenant
+    /// Erase all data of a --user, a --pipeline or a --tenant
     Erase(redact::EraseArgs),
-    /// Proofs of what was erased
+    /// List, show and verify certificates of redaction and erasure
     Certificate(redact::CertificateArgs),
-    /// Hold back a bad memory, and what was made from it
+    /// Hold back a bad memory and, with --derived, everything derived from it
     Quarantine(quarantine::QuarantineArgs),
-    /// What a memory was made from, and what was made from it
+    /// Show the sources of a memory and the memories derived from it
     Lineage(quarantine::LineageArgs),
-    /// Confirm that a memory still holds, and until when
+    /// Confirm a memory and set when it must be verified again
     VerifyBy(quarantine::VerifyByArgs),
-    /// What was forgotten and may not return
+    /// List and lift bans: forgotten values that may not be saved again
     Ban(quarantine::BanArgs),
-    /// Who reviews which paths
+    /// List and set which reviewers decide on which paths
     Owners(owners::OwnersArgs),
-    /// One memory with its history, lineage and review
+    /// Show one memory with its history, lineage and review
     Inspect(memory::InspectArgs),
-    /// The same commands in the words of layered memory
+    /// Commands for layered memory in one group
     Memory(memory::MemoryArgs),
-    /// Write everything into a file or folder
+    // Transfer.
+    /// Export all memories to a file or folder
     Export(export::ExportArgs),
-    /// Read an export back, through the gate
+    /// Import an export or Markdown files, with the checks of a save
     Import(export::ImportArgs),
-    /// Always give this memory to the model
+    // Administration.
+    /// Include a memory in every context
     Pin(pin::PinArgs),
-    /// Stop always giving this memory to the model
+    /// Include a memory in a context only if it ranks high enough
     Unpin(pin::PinArgs),
     /// List, create and archive stores
     Store(store::StoreArgs),
-    /// Turn the memory of a pipeline's agents on and off
+    /// Turn memory on and off for a pipeline's agents
     Pipeline(pipeline::PipelineArgs),
-    /// Look for secrets, planted orders and raw logs in any text
+    /// Scan texts for secrets, planted instructions and raw logs
     Scan(scan::ScanArgs),
-    /// Do what is due: expiry, missing vectors
+    /// Run upkeep now: expire and archive memories, add missing vectors, delete old receipts
     Upkeep,
-    /// Show the log of what happened
+    /// Show the event log
     Events(events::EventsArgs),
-    /// Check that nobody changed the log
+    /// Verify the hash chain of the event log
     Verify,
-    /// Answer over HTTP: REST, live events
+    // Server.
+    /// Serve REST, MCP and live events over HTTP
     Serve(serve::ServeArgs),
-    /// Make, list, rotate and revoke keys of the server
+    /// Create, list, rotate and revoke keys of the server
     Key(key::KeyArgs),
-    /// Serve one agent over MCP on the standard streams, until it closes them
+    /// Serve one MCP client over stdin and stdout until it closes them
     Mcp(mcp::McpArgs),
     /// List and create tenants
     Tenant(tenant::TenantArgs),
-    /// Prepare or update a Postgres database, with its owner's URL
+    // Databases, settings and this machine.
+    /// Create or update the schema of a Postgres database; needs its owner's URL
     Migrate(migrate::MigrateArgs),
-    /// Move everything to another database: all tenants, every state, the whole history
+    /// Copy all tenants with their whole history to another database
+    ///
+    /// Run it again to continue a copy that was interrupted; a complete copy is only compared. Stop all writers of the
+    /// source first: later writes are not copied.
     Copy(copy::CopyArgs),
     /// Show every setting and where it comes from
     Config(config::ConfigArgs),
     /// Check the installation
     Doctor,
-    /// A short guided tour on a throwaway database
+    /// Run a short guided tour on a temporary database
     Demo,
-    /// Measure this machine with a generated corpus
+    /// Measure this machine with generated data
+    ///
+    /// Uses a temporary SQLite file, or the empty database named by `--db`, which keeps the generated memories.
     Bench(bench::BenchArgs),
-    /// Print shell completions
+    /// Print the completion script of a shell
     Completions(completions::CompletionsArgs),
     /// Write manual pages into a directory
     Man(completions::ManArgs),
 }
 
-/// Who asks, from where, and how to answer. Accepted before and after the command.
+/// Flags for the caller, the configuration and the output. Accepted before and after the command.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Caller and output")]
 pub struct GlobalArgs {
-    /// Answer with one JSON value
+    /// Print one JSON value
     #[arg(long, global = true)]
     pub json: bool,
-    /// The database: a path, `sqlite:PATH` or `postgres://…`
+    /// Database: a path, `sqlite:PATH` or `postgres://…`; default: ingrain.db in the home
     #[arg(long, global = true, value_name = "URL")]
     db: Option<String>,
-    /// Where data and config.toml live
+    /// Home directory of data and config.toml; default: the XDG data directory
     #[arg(long, global = true, value_name = "DIR")]
     pub home: Option<PathBuf>,
-    /// Another config.toml
+    /// Configuration file; default: config.toml in the home or the XDG configuration directory
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Slug of the tenant
+    /// Slug of the tenant; default: default
     #[arg(long, global = true, value_name = "SLUG")]
     tenant: Option<String>,
-    /// Who asks: admin, reviewer[:ID], user:ID, agent:NAME or service:NAME
+    /// Caller: admin (default), reviewer[:ID], user:ID, agent:NAME or service:NAME
     #[arg(long = "as", global = true, value_name = "WHO", value_parser = validate_flag::<Identity>)]
     identity: Option<String>,
-    /// The person an agent speaks for
+    /// Person that the caller is or acts for
     #[arg(long, global = true, value_name = "ID")]
     user: Option<String>,
-    #[arg(long, global = true, value_name = "ID", help = "The conversation this happens in")]
+    #[arg(long, global = true, value_name = "ID", help = "Conversation of this call")]
     conversation: Option<String>,
-    #[arg(long, global = true, value_name = "ID", help = "The session this happens in")]
+    #[arg(long, global = true, value_name = "ID", help = "Session of this call")]
     session: Option<String>,
-    #[arg(long, global = true, value_name = "ID", help = "The run this happens in")]
+    #[arg(long, global = true, value_name = "ID", help = "Run of this call")]
     run: Option<String>,
-    #[arg(long, global = true, value_name = "NAME", help = "The pipeline the agent works in")]
+    #[arg(long, global = true, value_name = "NAME", help = "Pipeline of the calling agent")]
     pipeline: Option<String>,
-    /// The system to save to or look in
+    /// System to save to or to search
     #[arg(long, global = true, value_name = "ID")]
     pub system: Option<String>,
-    /// A grant on a system: `system:ID=read` or `system:ID=manage`
+    /// Grant on a system: `system:ID=read` or `system:ID=manage` (repeatable)
     #[arg(long, global = true, value_name = "GRANT", value_parser = validate_flag::<SystemGrant>)]
     grant: Vec<String>,
-    /// Do without a rule: `memory.read` or `memory.manage`
+    /// Revoke a rule for this call: `memory.read` or `memory.manage` (repeatable)
     #[arg(long, global = true, value_name = "RULE", value_parser = ["memory.read", "memory.manage"])]
     revoke: Vec<String>,
-    /// Nobody watches this run: it saves little and deletes nothing
+    /// Unattended run: at most three notes saved, nothing deleted
     #[arg(long, global = true)]
     unattended: bool,
 }
 
-/// Checks a flag while parsing, and keeps its text as the setting.
+/// Validates a flag at parse time but keeps its text: settings are layered as text and parsed once at the end.
 fn validate_flag<T: std::str::FromStr<Err = String>>(text: &str) -> Result<String, String> {
     text.parse::<T>().map(|_| text.to_owned())
 }
 
 impl GlobalArgs {
-    /// The flags that were given, as settings.
+    /// The given flags as settings, the topmost configuration layer.
     pub fn to_settings(&self) -> Vec<(&'static str, Value)> {
+        // Keys are those of `Config`. `--json` and `--config` are no settings, `--system` is an argument of the call.
         let text = |key, value: &Option<String>| value.clone().map(|value| (key, Value::String(value)));
         let list = |key, values: &[String]| {
             let items = values.iter().cloned().map(Value::String).collect();
@@ -263,12 +284,12 @@ impl GlobalArgs {
         .collect()
     }
 
-    /// The database named by flag, not by configuration.
+    /// Value of `--db`, ignoring configuration.
     pub fn db_flag(&self) -> Option<&str> {
         self.db.as_deref()
     }
 
-    /// What `erase` erases: the user, the pipeline and the tenant that were named.
+    /// Targets of `erase`: values of `--user`, `--pipeline` and `--tenant`, ignoring configuration.
     pub fn erase_targets(&self) -> (Option<String>, Option<String>, Option<String>) {
         (self.user.clone(), self.pipeline.clone(), self.tenant.clone())
     }
@@ -286,12 +307,12 @@ mod tests {
     use clap::CommandFactory;
 
     #[test]
-    fn the_definitions_hold_together() {
+    fn clap_accepts_all_definitions() {
         Cli::command().debug_assert();
     }
 
     #[test]
-    fn what_is_tried_alone_means_the_same() {
+    fn frequent_commands_parse_like_the_full_definition() {
         for (line, alone) in [
             ("search why --json", true),
             ("--as agent:a --conversation c1 search why --limit 3", true),
@@ -306,17 +327,17 @@ mod tests {
             let arguments: Vec<OsString> = ["ingrain"].into_iter().chain(line.split(' ')).map(Into::into).collect();
             assert_eq!(FrequentCli::try_parse_from(&arguments).is_ok(), alone, "{line}");
             let (quick, whole) = (Cli::parse_arguments(&arguments), Cli::try_parse_from(&arguments));
-            let said =
+            let outcome =
                 |cli: Result<Cli, clap::Error>| cli.map_or_else(|error| error.to_string(), |cli| format!("{cli:?}"));
-            assert_eq!(said(quick), said(whole), "{line}");
+            assert_eq!(outcome(quick), outcome(whole), "{line}");
         }
         let names: Vec<String> =
             FrequentCli::command().get_subcommands().map(|one| one.get_name().to_owned()).collect();
-        assert_eq!(names, FREQUENT_COMMANDS, "each that is tried is looked for");
+        assert_eq!(names, FREQUENT_COMMANDS, "FREQUENT_COMMANDS lists every variant");
     }
 
     #[test]
-    fn shared_flags_stand_before_or_after_the_command() {
+    fn global_flags_are_accepted_before_and_after_the_command() {
         for line in
             [["ingrain", "--json", "--as", "agent:a", "upkeep"], ["ingrain", "upkeep", "--as", "agent:a", "--json"]]
         {

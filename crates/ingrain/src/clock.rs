@@ -1,11 +1,11 @@
-//! Time and fresh ids: the system's, or a time fixed by `INGRAIN_NOW` for tests and replays.
+//! Clock and id source: the system's clock, or a time fixed by `INGRAIN_NOW` for tests and replays.
 
 use engine::model::id::uuid_v7;
 use engine::ports::Clock;
 use jiff::Timestamp;
 use uuid::Uuid;
 
-/// The system's clock, or one that stands still.
+/// The system's clock, or a fixed time.
 pub struct SystemClock {
     fixed: Option<Timestamp>,
 }
@@ -23,8 +23,8 @@ impl Clock for SystemClock {
 
     fn fresh_id(&self) -> Uuid {
         let mut random = [0_u8; 10];
-        // Without the system's dice the address of this stack frame and the nanoseconds must do: an id need only
-        // be unlike its neighbours, and a save is worth more than a perfect id.
+        // If the system has no randomness, mix the stack address and the nanoseconds. Ids must be unique, not secret,
+        // and failing a save would be worse.
         if getrandom::fill(&mut random).is_err() {
             let nanos = system_now().as_nanosecond() as u64 ^ (std::ptr::from_ref(&random).addr() as u64);
             random[2..].copy_from_slice(&nanos.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes());
@@ -33,12 +33,12 @@ impl Clock for SystemClock {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "the one place that reads the system's clock")]
+#[expect(clippy::disallowed_methods, reason = "the only place that reads the system's clock")]
 fn system_now() -> Timestamp {
     Timestamp::now()
 }
 
-/// Everything below is cut off, so that a time read back from any backend equals the one written.
+/// Truncates to microseconds, the precision of both backends, so that a time read back equals the one written.
 fn truncate_to_micros(at: Timestamp) -> Timestamp {
     Timestamp::from_microsecond(at.as_microsecond()).unwrap_or(at)
 }

@@ -1,4 +1,4 @@
-//! Settings: defaults < config.toml < environment < flags, typed, each with where it came from.
+//! Typed settings with their origin. Later layers win: defaults, config.toml, environment variables, flags.
 
 mod database;
 mod setting_layers;
@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use engine::model::caller::Grant;
+use engine::model::caller::{Grant, MemoryPermissions};
 use engine::model::limits::Limits;
 use engine::model::ruleset::Ruleset;
 use engine::model::vocabulary::Role;
@@ -22,29 +22,30 @@ use crate::error::Failure;
 pub use database::{PostgresSettings, SqliteSettings};
 pub use setting_layers::Setting;
 
-/// Longest wait for an embedding endpoint: a search that waits longer is better answered by words alone.
+/// Timeout of the embedding endpoint. Without a vector a search still works by words.
 const ENDPOINT_TIMEOUT_MS: u64 = 5_000;
 
-/// Longest wait for a summary: a turn waits for it, and one made here is ready at once.
+/// Timeout of the summary endpoint. The turn waits for it; on timeout the summary is extracted locally.
 const SUMMARY_TIMEOUT_MS: u64 = 10_000;
-/// A save waits for it; one that takes longer is judged by the rules alone.
+/// Timeout of the classifier endpoint. The save waits for it; on timeout the rules decide alone.
 const CLASSIFIER_TIMEOUT_MS: u64 = 2_000;
 
-/// Every setting. An empty text means "not set".
+/// All settings. An empty string means "not set".
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// Where data lives when nothing else is said.
+    /// Directory of the database, skills and exports.
     pub home: PathBuf,
-    /// The database: a path, `sqlite:PATH` or `postgres://…`. Empty: `ingrain.db` in `home`.
+    /// Database: a path, `sqlite:PATH` or `postgres://…`. Empty: `ingrain.db` in `home`.
     pub db: String,
+    // Caller of this process.
     pub tenant: String,
     /// `admin`, `reviewer[:ID]`, `user:ID`, `agent:NAME` or `service:NAME`.
     #[serde(rename = "as")]
     pub identity: String,
-    /// The person a caller is or speaks for.
+    /// Person that the caller is or acts for.
     pub user: String,
-    /// The person at the keyboard: whose notes the local admin's are.
+    /// Login name: owner of the notes that the local admin saves.
     pub operator: String,
     pub conversation: String,
     pub session: String,
@@ -53,49 +54,51 @@ pub struct Config {
     pub unattended: bool,
     /// Grants of this call: `system:ID=read` or `system:ID=manage`.
     pub grant: Vec<String>,
-    /// Rules this call does without.
+    /// Rules revoked for this call.
     pub revoke: Vec<String>,
-    /// RFC 3339; fixes the time, for tests and replays.
+    /// RFC 3339 time that fixes the clock, for tests and replays.
     pub now: String,
+    // Sections of config.toml.
     pub memory: MemorySettings,
-    /// How this process shares a file with others.
+    /// SQLite: waiting for other processes, and the index in memory.
     pub sqlite: SqliteSettings,
-    /// How this process uses a server of memories.
+    /// Postgres: connections and timeouts.
     pub postgres: PostgresSettings,
     pub embeddings: EmbeddingSettings,
-    /// Summaries of turns that no longer fit into a window.
+    /// Endpoint for summaries of turns that no longer fit into a window.
     pub summaries: SummarySettings,
-    /// A second opinion on planted orders.
+    /// Classifier endpoint for planted instructions.
     pub scanner: ScannerSettings,
     pub skills: SkillSettings,
     pub knowledge: KnowledgeSettings,
     pub limits: Limits,
-    /// The HTTP door.
+    /// HTTP server.
     pub server: ServerConfig,
-    /// The rules each role holds.
+    // Permissions and rulesets; their keys are chosen by the user.
+    /// Rules of each role.
     pub roles: BTreeMap<Role, RoleRules>,
-    /// Standing grants: principal, then system.
+    /// Permanent grants, by principal and system.
     pub grants: BTreeMap<String, BTreeMap<String, Grant>>,
-    /// Rulesets beyond the built-in five.
+    /// Rulesets besides the five built-in ones.
     pub rulesets: BTreeMap<String, Ruleset>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MemorySettings {
-    /// Off: reads work, writes are refused, no context is prepared.
+    /// If false, reads work, writes are refused and no context is built.
     pub enabled: bool,
 }
 
-/// Where `scripts/model/install-minilm` puts the transformer's weights, within the home.
+/// Path of the transformer's weights in the home; `scripts/model/install-minilm` writes it.
 const MINILM_WEIGHTS: &str = "models/minilm.bin";
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EmbeddingSettings {
-    /// `static` (in the binary), `none` (words only), `minilm` (weights in a file) or `endpoint` (OpenAI-compatible).
+    /// `static` (built into the binary), `none` (words only), `minilm` (weights in a file) or `endpoint` (OpenAI API).
     pub model: String,
-    /// File of the transformer's weights; empty: `models/minilm.bin` in the home, where `scripts/model/install-minilm` puts it.
+    /// File with the transformer's weights. Empty: `models/minilm.bin` in the home.
     pub weights: String,
     /// The endpoint, up to but without `/embeddings`.
     pub url: String,
@@ -103,15 +106,15 @@ pub struct EmbeddingSettings {
     pub name: String,
     /// The endpoint's key. Never shown.
     pub key: String,
-    /// Dimensions to ask the endpoint for; 0 takes its own.
+    /// Dimensions to request from the endpoint; 0 for its default.
     pub dimensions: usize,
-    /// Longest wait for the endpoint, in milliseconds.
+    /// Timeout of the endpoint, in milliseconds.
     pub timeout_ms: u64,
-    /// A proxy on the way to the endpoint. Never shown: it may hold a password.
+    /// Proxy to the endpoint. Never shown: the URL may contain a password.
     pub proxy: String,
 }
 
-/// An OpenAI-compatible endpoint; without a URL summaries are extracted here.
+/// OpenAI-compatible endpoint for summaries; without a URL they are extracted locally.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SummarySettings {
@@ -121,15 +124,15 @@ pub struct SummarySettings {
     pub model: String,
     /// The endpoint's key. Never shown.
     pub key: String,
-    /// Longest wait for one attempt, in milliseconds.
+    /// Timeout of one attempt, in milliseconds.
     pub timeout_ms: u64,
-    /// Attempts after the first, where the endpoint was busy or did not answer.
+    /// Further attempts if the endpoint is busy or does not answer.
     pub retries: u32,
     /// Whether the endpoint may be on loopback or a private network.
     pub private_endpoint: bool,
 }
 
-/// An OpenAI-compatible endpoint that is asked about planted orders; without a URL the rules decide alone.
+/// OpenAI-compatible endpoint that classifies planted instructions; without a URL the scanner's rules decide alone.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScannerSettings {
@@ -139,7 +142,7 @@ pub struct ScannerSettings {
     pub classifier_model: String,
     /// The endpoint's key. Never shown.
     pub classifier_key: String,
-    /// Longest wait of a save for the endpoint, in milliseconds.
+    /// Timeout of the endpoint, in milliseconds; every save waits for it.
     pub classifier_timeout_ms: u64,
     /// Whether the endpoint may be on loopback or a private network.
     pub classifier_private_endpoint: bool,
@@ -148,14 +151,14 @@ pub struct ScannerSettings {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SkillSettings {
-    /// Folders of SKILL.md files, besides `skills` in `home`.
+    /// Folders with SKILL.md files, in addition to `skills` in the home.
     pub folders: Vec<PathBuf>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KnowledgeSettings {
-    /// Categories an agent looks into, by its name; an agent that is not named sees all.
+    /// Document categories an agent may search, by agent name; an agent without an entry searches all.
     pub categories: BTreeMap<String, Vec<String>>,
 }
 
@@ -165,21 +168,29 @@ pub struct RoleRules {
     pub rules: Vec<String>,
 }
 
-/// The two rules by name.
+impl RoleRules {
+    pub fn permissions(&self) -> MemoryPermissions {
+        let holds = |rule: &str| self.rules.iter().any(|name| name == rule);
+        MemoryPermissions { read: holds(RULE_READ), manage: holds(RULE_MANAGE) }
+    }
+}
+
+/// Names of the two rules.
 pub const RULE_READ: &str = "memory.read";
 pub const RULE_MANAGE: &str = "memory.manage";
 
-/// The process environment, read once, so that settings have one source and tests need no globals.
+/// Snapshot of the process environment; tests pass their own.
 #[derive(Clone, Debug, Default)]
 pub struct Environment(BTreeMap<String, OsString>);
 
 impl Environment {
     pub fn from_process() -> Environment {
+        // No setting has a name that is not UTF-8, so such variables are dropped.
         let named = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value));
         Environment(std::env::vars_os().filter_map(named).collect())
     }
 
-    /// The variable's text. What is not UTF-8 is none; of ours, [`load`] refuses it before anything is read.
+    /// Value of a variable; `None` if it is not UTF-8. [`load_config`] rejects setting variables that are not UTF-8.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name)?.to_str()
     }
@@ -188,7 +199,7 @@ impl Environment {
         self.0.keys().map(String::as_str)
     }
 
-    /// A variable of ours that cannot be read: it may be what takes rights away, so it never counts as not set.
+    /// A setting variable that is not UTF-8. It must not count as unset: it may be the one that restricts the caller.
     fn unreadable_variable(&self) -> Option<&str> {
         let unreadable = |(name, value): &(&String, &OsString)| {
             setting_layers::is_setting_variable(name) && value.to_str().is_none()
@@ -206,7 +217,7 @@ impl Environment {
     }
 }
 
-/// The settings in force and, for `config show`, where each came from.
+/// Effective settings and, for `config show`, the origin of each.
 #[derive(Debug)]
 pub struct LoadedConfig {
     pub config: Config,
@@ -215,25 +226,25 @@ pub struct LoadedConfig {
 }
 
 impl LoadedConfig {
-    /// Every setting, in the order of their names.
+    /// All settings, sorted by name.
     pub fn settings(&self) -> Vec<Setting> {
         self.layers.settings()
     }
 
-    /// Whether somebody set it, to whatever value.
+    /// Whether a layer above the defaults sets it, even to the default value.
     pub fn is_set(&self, key: &str) -> bool {
         self.layers.is_set(key)
     }
 }
 
-/// Puts the four layers together.
+/// Loads and validates the four layers.
 pub fn load_config(global: &GlobalArgs, environment: &Environment) -> Result<LoadedConfig, Failure> {
-    // A misspelt name would otherwise run with other settings than those meant.
+    // A file named by flag or variable must exist: a misspelt path must not fall back to the defaults.
     let named = global.config.is_some() || environment.get_path("INGRAIN_CONFIG").is_some();
     load_from(global, environment, named)
 }
 
-/// As [`load`], where the file is about to be written: it need not be there.
+/// [`load_config`] for `init`, which writes the file: it need not exist.
 pub fn load_before_init(global: &GlobalArgs, environment: &Environment) -> Result<LoadedConfig, Failure> {
     load_from(global, environment, false)
 }
@@ -242,6 +253,7 @@ fn load_from(global: &GlobalArgs, environment: &Environment, must_exist: bool) -
     if let Some(name) = environment.unreadable_variable() {
         return Err(setting_layers::invalid_setting(name, "its value is not UTF-8"));
     }
+    // The home comes first: the default path of config.toml depends on it.
     let home = resolve_home(global, environment)?;
     let file = config_path(global, environment, &home);
     let defaults = Config::defaults(home, environment);
@@ -256,7 +268,7 @@ fn load_from(global: &GlobalArgs, environment: &Environment, must_exist: bool) -
 }
 
 impl Config {
-    /// The file of the transformer's weights, named or where they are installed.
+    /// Path of the transformer's weights: configured, or the installed default.
     pub fn transformer_weights(&self) -> PathBuf {
         match self.embeddings.weights.as_str() {
             "" => self.home.join(MINILM_WEIGHTS),
@@ -265,6 +277,7 @@ impl Config {
     }
 
     fn defaults(home: PathBuf, environment: &Environment) -> Config {
+        // `LOGNAME` is the POSIX name; some systems set only one of the two.
         let login = environment.get("USER").or_else(|| environment.get("LOGNAME")).filter(|name| !name.is_empty());
         let all_rules = || RoleRules { rules: vec![RULE_READ.to_owned(), RULE_MANAGE.to_owned()] };
         Config {
@@ -320,7 +333,7 @@ impl Config {
         }
     }
 
-    /// The fixed time, where one is set.
+    /// Fixed time, if one is set.
     pub fn fixed_now(&self) -> Result<Option<Timestamp>, Failure> {
         let wrong =
             |_| Failure::user_error("config.now", format!("`INGRAIN_NOW` is `{}`, not an RFC 3339 time", self.now));
@@ -328,22 +341,24 @@ impl Config {
     }
 }
 
-/// `--home`, `INGRAIN_HOME`, or the data directory of the XDG convention.
+/// Home: `--home`, `INGRAIN_HOME`, or the XDG data directory.
 fn resolve_home(global: &GlobalArgs, environment: &Environment) -> Result<PathBuf, Failure> {
     let xdg =
         || environment.get_path("XDG_DATA_HOME").filter(|path| path.is_absolute()).map(|path| path.join("ingrain"));
     let user = || environment.get_path("HOME").map(|path| path.join(".local/share/ingrain"));
     global.home.clone().or_else(|| environment.get_path("INGRAIN_HOME")).or_else(xdg).or_else(user).ok_or_else(|| {
-        Failure::user_error("config.home", "there is no place for data: neither INGRAIN_HOME nor HOME is set")
-            .with_hint("set INGRAIN_HOME or give `--home DIR`")
+        Failure::user_error("config.home", "no home directory: neither `INGRAIN_HOME` nor `HOME` is set")
+            .with_hint("set `INGRAIN_HOME` or give `--home DIR`")
     })
 }
 
-/// A chosen home keeps its own config.toml; otherwise the XDG configuration directory does.
+/// Path of config.toml: in the home if that was chosen explicitly, else in the XDG configuration directory.
 fn config_path(global: &GlobalArgs, environment: &Environment, home: &Path) -> PathBuf {
     let chosen_home = global.home.is_some() || environment.get_path("INGRAIN_HOME").is_some();
+    // The XDG specification says to ignore relative paths.
     let xdg = environment.get_path("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
     let user = || environment.get_path("HOME").map(|path| path.join(".config"));
+    // The first that is given: flag, variable, home, XDG.
     let chosen = global.config.clone().or_else(|| environment.get_path("INGRAIN_CONFIG"));
     chosen.unwrap_or_else(|| match xdg.or_else(user) {
         Some(base) if !chosen_home => base.join("ingrain/config.toml"),
@@ -351,7 +366,7 @@ fn config_path(global: &GlobalArgs, environment: &Environment, home: &Path) -> P
     })
 }
 
-/// A file that is not there is empty, unless it has to be there.
+/// Text of the file; empty if it does not exist and need not.
 fn read_config_file(file: &Path, must_exist: bool) -> Result<String, Failure> {
     match std::fs::read_to_string(file) {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) && !must_exist => {
@@ -373,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn later_layers_win_and_say_so() {
+    fn later_layers_win_and_settings_name_their_origin() {
         let home = tempfile::tempdir().expect("a directory");
         std::fs::write(
             home.path().join("config.toml"),
@@ -402,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_settings_are_named() {
+    fn invalid_settings_are_named_in_the_error() {
         let check = |pairs: &[(&str, &str)], code: &str| {
             let home = [("HOME", "/nonexistent")];
             let environment = Environment::from_pairs(&[pairs, &home].concat());
@@ -419,13 +434,13 @@ mod tests {
             let environment = Environment::from_pairs(&[pairs, &[("HOME", "/nonexistent")]].concat());
             load_config(&GlobalArgs::from_flags(&[]), &environment).err().map(|failure| failure.message())
         };
-        let told = words(&[("INGRAIN_LIMITS_LIST_MAX", "-1")]).expect("refused");
-        assert_eq!(told, "INGRAIN_LIMITS_LIST_MAX: a whole number, 0 or more is expected, not `-1`");
-        let told = words(&[("INGRAIN_SERVER_LIMITS_CALLS_MAX", "0")]).expect("refused");
-        assert_eq!(told, "INGRAIN_SERVER_LIMITS_CALLS_MAX: a whole number from 1 to 10000 is expected, not `0`");
-        // A misspelt role would keep the rules it was to lose.
+        let message = words(&[("INGRAIN_LIMITS_LIST_MAX", "-1")]).expect("refused");
+        assert_eq!(message, "INGRAIN_LIMITS_LIST_MAX: a whole number, 0 or more is expected, not `-1`");
+        let message = words(&[("INGRAIN_SERVER_LIMITS_CALLS_MAX", "0")]).expect("refused");
+        assert_eq!(message, "INGRAIN_SERVER_LIMITS_CALLS_MAX: a whole number from 1 to 10000 is expected, not `0`");
+        // A misspelt role must be an error: the real role would keep its rules.
         assert!(words(&[("INGRAIN_ROLES_AGNT_RULES", "memory.read")]).is_some());
-        // What is no setting, and what Kubernetes tells of services.
+        // Variables that are no settings, and those that Kubernetes sets for services.
         for other in ["INGRAIN_TEST_LONG", "INGRAIN_POSTGRES_SERVICE_HOST", "INGRAIN_SERVER_PORT_4647_TCP_ADDR"] {
             assert_eq!(words(&[(other, "10.0.0.1")]), None, "{other}");
         }

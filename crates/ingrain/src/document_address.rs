@@ -1,26 +1,26 @@
-//! Which document a file is: the one it was read into before, or the one at its own address.
+//! Finds the document of a file: the one it was ingested into before, else the one at its default address.
 //!
-//! A file may come alone, with its folder or with one further up, and is one document each time. That another document's
-//! address ends as its path does is no reason to take it for that one: folders of one name are everywhere.
+//! A file may be ingested alone, with its folder or with a parent folder, and stays one document. A matching end of the
+//! path alone does not identify it: many projects have folders with the same names.
 
 use std::collections::HashSet;
 use std::path::Path;
 
 use engine::Document;
 
-/// A file that looks for its document.
+/// A file whose document address is to be found.
 pub struct AddressResolver<'a> {
-    /// The address it gets where nothing else is known.
+    /// Address of the file if it was not ingested before.
     pub default_address: &'a str,
-    /// What its path ends in, the longest first.
+    /// Ends of its path, longest first.
     pub path_suffixes: &'a [String],
-    /// Which file it is.
+    /// Digest of its canonical path.
     pub source: Option<&'a str>,
-    /// Of its text.
+    /// SHA-256 of its text.
     pub sha256: &'a str,
 }
 
-/// The ends of a file's path that could be its address: a name alone says too little about which file it was.
+/// Ends of a path that can be its address: at least folder and name, longest first.
 pub fn path_suffixes(file: &Path) -> Vec<String> {
     let Ok(whole) = file.canonicalize() else { return Vec::new() };
     let names: Vec<_> = whole.iter().skip(1).map(|name| name.to_string_lossy()).collect();
@@ -28,27 +28,28 @@ pub fn path_suffixes(file: &Path) -> Vec<String> {
 }
 
 impl AddressResolver<'_> {
-    /// The file's address, given the documents at its ends and the addresses that other files of this run took.
-    pub fn resolve_address(&self, standing: &[Document], taken: &HashSet<String>) -> String {
-        let at = |address: &str| standing.iter().find(|document| document.path == address);
+    /// Address of the file, given the documents at its suffixes and the addresses taken by other files of this run.
+    pub fn resolve_address(&self, documents: &[Document], taken: &HashSet<String>) -> String {
+        let at = |address: &str| documents.iter().find(|document| document.path == address);
         let is_free = |address: &str| !taken.contains(address);
-        // Records from before sources were kept: the same text says that it is the same file.
+        // Old records have no source digest: equal text identifies the file.
         let is_alike = |document: &&Document| {
             document.source.is_none() && document.sha256 == self.sha256 && is_free(&document.path)
         };
-        if let Some(read_before) = standing.iter().find(|document| self.is_same_file(document)) {
+        if let Some(read_before) = documents.iter().find(|document| self.is_same_file(document)) {
             return read_before.path.clone();
         }
         if is_free(self.default_address) {
-            let alike = || standing.iter().find(is_alike);
+            let alike = || documents.iter().find(is_alike);
             return at(self.default_address)
                 .or_else(alike)
                 .map_or(self.default_address, |document| document.path.as_str())
                 .to_owned();
         }
-        // Another file of this run has that name: more folders are named, until they say which of the two this is.
-        let is_open = |end: &str| is_free(end) && at(end).is_none_or(|document| document.source.is_none());
-        let longer = self.path_suffixes.iter().rev().find(|end| end.len() > self.default_address.len() && is_open(end));
+        // Another file of this run took the address: use the shortest longer suffix that is free.
+        let is_open = |suffix: &str| is_free(suffix) && at(suffix).is_none_or(|document| document.source.is_none());
+        let longer =
+            self.path_suffixes.iter().rev().find(|suffix| suffix.len() > self.default_address.len() && is_open(suffix));
         longer.or(self.path_suffixes.first()).map_or(self.default_address, String::as_str).to_owned()
     }
 
@@ -78,35 +79,35 @@ mod tests {
     }
 
     #[test]
-    fn a_document_is_taken_for_a_file_only_where_it_is_known_to_be_its() {
-        // The file is /p/docs/sub/a.md with the text `t`, asked for with the folder `docs`.
-        let ends = ["p/docs/sub/a.md", "docs/sub/a.md", "sub/a.md"].map(str::to_owned);
-        let claim = AddressResolver {
+    fn a_file_keeps_its_document_and_takes_no_other() {
+        // The file is /p/docs/sub/a.md with the text `t`, ingested with the folder `docs`.
+        let suffixes = ["p/docs/sub/a.md", "docs/sub/a.md", "sub/a.md"].map(str::to_owned);
+        let resolver = AddressResolver {
             default_address: "docs/sub/a.md",
-            path_suffixes: &ends,
+            path_suffixes: &suffixes,
             source: Some("mine"),
             sha256: "t",
         };
-        let check = |standing: &[(&str, &str, &str)], taken: &[&str], expected: &str| {
-            let documents: Vec<Document> = standing.iter().map(document).collect();
+        let check = |known: &[(&str, &str, &str)], taken: &[&str], expected: &str| {
+            let documents: Vec<Document> = known.iter().map(document).collect();
             let taken = taken.iter().map(|path| (*path).to_owned()).collect();
-            assert_eq!(claim.resolve_address(&documents, &taken), expected, "{standing:?} {taken:?}");
+            assert_eq!(resolver.resolve_address(&documents, &taken), expected, "{known:?} {taken:?}");
         };
         check(&[], &[], "docs/sub/a.md");
-        // It came before, alone or with a folder further up.
+        // Ingested before, alone or with a parent folder.
         check(&[("sub/a.md", "mine", "old")], &[], "sub/a.md");
         check(&[("p/docs/sub/a.md", "mine", "old"), ("docs/sub/a.md", "other", "t")], &[], "p/docs/sub/a.md");
-        // Another file's document, whatever its text.
+        // Another file's document is not used, even with equal text.
         check(&[("sub/a.md", "other", "old")], &[], "docs/sub/a.md");
         check(&[("sub/a.md", "other", "t")], &[], "docs/sub/a.md");
-        // Nobody knows whose: its own address first, then the same text.
+        // Document without a source: the own address first, then equal text.
         check(&[("sub/a.md", "", "old")], &[], "docs/sub/a.md");
         check(&[("sub/a.md", "", "t")], &[], "sub/a.md");
         check(&[("docs/sub/a.md", "", "old"), ("sub/a.md", "", "t")], &[], "docs/sub/a.md");
         check(&[("sub/a.md", "", "t")], &["sub/a.md"], "docs/sub/a.md");
-        // The same address is the same document.
+        // The document at the default address is used.
         check(&[("docs/sub/a.md", "other", "old")], &[], "docs/sub/a.md");
-        // But not in one run.
+        // Unless another file of this run took it.
         check(&[("docs/sub/a.md", "other", "old")], &["docs/sub/a.md"], "p/docs/sub/a.md");
         check(&[("p/docs/sub/a.md", "", "old")], &["docs/sub/a.md"], "p/docs/sub/a.md");
     }

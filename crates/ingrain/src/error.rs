@@ -1,29 +1,29 @@
-//! The one mapping from what went wrong to exit codes, JSON and words.
+//! Failures of commands and their mapping to exit codes, JSON and messages.
 
 use engine::model::error::{CurrentVersion, Error, StoreError};
 use engine::model::refusal::Refusal;
 use engine::safety;
 use serde_json::{Map, Value, json};
 
-/// Everything a command can end with besides success.
+/// Every outcome of a command other than success.
 #[derive(Debug)]
 pub enum Failure {
-    /// Policy or safety said no.
+    /// Refused by policy or the scanner.
     Refused(Refusal),
-    /// The engine could not.
+    /// Error of the engine or the store.
     Engine(Error),
-    /// The command line, configuration or input is wrong; the user can mend it.
+    /// Wrong command line, configuration or input; the user can correct it.
     UserError { code: &'static str, message: String, hint: Option<String> },
-    /// Something outside broke: a file, a terminal.
+    /// Failure of the environment: a file, a socket, a child process.
     SystemError { code: &'static str, message: String },
-    /// The output says it all; only the exit code is left to set.
+    /// Already printed; carries only the exit code.
     AlreadyReported(u8),
-    /// Whoever read our output has gone. Not worth a word.
+    /// The reader of stdout closed the pipe. Exits with 0, without a message.
     PipeClosed,
 }
 
 impl Failure {
-    /// The output says what was refused.
+    /// The refusal is already printed.
     pub const REFUSAL_REPORTED: Failure = Failure::AlreadyReported(3);
 
     pub fn user_error(code: &'static str, message: impl Into<String>) -> Failure {
@@ -34,6 +34,12 @@ impl Failure {
         Failure::SystemError { code, message: message.into() }
     }
 
+    /// A file or stream that cannot be read.
+    pub fn unreadable_input(name: impl std::fmt::Display, error: &std::io::Error) -> Failure {
+        Failure::user_error("input.unreadable", format!("cannot read `{name}`: {error}"))
+    }
+
+    /// Adds the next step; only user errors carry one.
     pub fn with_hint(self, hint: impl Into<String>) -> Failure {
         match self {
             Failure::UserError { code, message, .. } => Failure::UserError { code, message, hint: Some(hint.into()) },
@@ -42,17 +48,20 @@ impl Failure {
     }
 
     pub fn from_clap_error(error: &clap::Error) -> Failure {
+        // clap adds the usage line; only its prefix is removed, as `print_failure` adds its own.
         let text = error.render().to_string();
         let message = text.trim().trim_start_matches("error: ").to_owned();
         Failure::user_error("usage", message)
     }
 
-    /// 0 done, 1 failure, 2 usage or not found or conflict, 3 refused.
+    /// Exit code: 0 done, 1 failure, 2 usage error, not found or conflict, 3 refused.
     pub fn exit_code(&self) -> u8 {
         match self {
             Failure::Refused(_) => 3,
+            // The engine reports some policy decisions as invalid input; to the user they are refusals.
             Failure::Engine(Error::Invalid { code, .. }) if is_refusal(code) => 3,
             Failure::Engine(Error::Invalid { .. } | Error::NotFound { .. } | Error::Conflict(_)) => 2,
+            // A lost race: the database is fine, the caller may try again.
             Failure::Engine(Error::Store(StoreError::Guard(_))) => 2,
             Failure::Engine(Error::Store(_)) | Failure::SystemError { .. } => 1,
             Failure::UserError { .. } => 2,
@@ -70,7 +79,7 @@ impl Failure {
         }
     }
 
-    /// What went wrong. It quotes what was not understood or not found, and that may be a secret in the wrong place.
+    /// Error message with secrets redacted: it may quote input, for example a password given for the wrong flag.
     pub fn message(&self) -> String {
         let text = match self {
             Failure::Refused(refusal) => refusal.message.clone(),
@@ -81,7 +90,7 @@ impl Failure {
         safety::redact_secrets(&text, &safety::inspect(&text))
     }
 
-    /// What to do next, as careful as the message.
+    /// Next step for the user, with secrets redacted as in [`Failure::message`].
     pub fn next_step(&self) -> Option<String> {
         self.find_hint().map(|text| safety::redact_secrets(&text, &safety::inspect(&text)))
     }
@@ -89,16 +98,17 @@ impl Failure {
     fn find_hint(&self) -> Option<String> {
         match self {
             Failure::UserError { hint, .. } => hint.clone(),
-            // The engine speaks to every door; which flag it is, is said here.
+            // The CLI hint comes first: it names the flag, which the engine cannot know.
             Failure::Refused(Refusal { hint, .. }) => {
                 hint_for_code(self.code()).map(str::to_owned).or_else(|| hint.clone())
             }
             Failure::Engine(Error::NotFound { what }) => {
+                // `what` begins with a noun, as in "store `notes`".
                 let noun = what.split(' ').next().unwrap_or_default();
                 LIST_COMMANDS
                     .iter()
                     .find(|(name, _)| *name == noun)
-                    .map(|(_, where_to)| format!("{where_to} shows what there is"))
+                    .map(|(_, where_to)| format!("{where_to} lists them"))
                     .or_else(|| hint_for_code(self.code()).map(str::to_owned))
             }
             _ => hint_for_code(self.code()).map(str::to_owned),
@@ -119,7 +129,7 @@ impl Failure {
         Value::Object(answer)
     }
 
-    /// What stands there now, where the failure is a conflict.
+    /// Current version, if the failure is a conflict.
     pub fn conflicting_content(&self) -> Option<&CurrentVersion> {
         match self {
             Failure::Engine(Error::Conflict(conflict)) => conflict.current.as_ref(),
@@ -150,7 +160,7 @@ fn is_refusal(code: &str) -> bool {
     code.starts_with("policy.") || code.starts_with("safety.")
 }
 
-/// Where what was not found would be listed.
+/// Command that lists the records, by the noun of a "not found" error.
 const LIST_COMMANDS: &[(&str, &str)] = &[
     ("store", "`ingrain store list`"),
     ("review", "`ingrain review list --state all`"),
@@ -165,39 +175,39 @@ const LIST_COMMANDS: &[(&str, &str)] = &[
     ("tenant", "`ingrain tenant list`"),
 ];
 
-/// Advice by code, for failures that bring none of their own.
+/// Next step by error code, in terms of CLI flags.
 fn hint_for_code(code: &str) -> Option<&'static str> {
     Some(match code {
-        "not_found" => "`ingrain list` shows what you may see; `--state all` includes what was forgotten",
+        "not_found" => "`ingrain list` lists what you may read; `--state all` includes forgotten memories",
         "conflict.sha256" => "read it again and repeat with the current sha256",
-        "conflict.lost_race" => "try again: somebody else wrote at the same moment",
+        "conflict.lost_race" => "try again: another process wrote at the same time",
         "conflict.nothing_there" => "leave out `--expect` to create it",
         "policy.read_revoked" | "policy.manage_revoked" => {
-            "an admin gives rules to roles: `[roles.ROLE] rules` in config.toml"
+            "an admin sets the rules of a role: `[roles.ROLE] rules` in config.toml"
         }
         "policy.pipeline_not_enabled" => "an admin enables it: `ingrain pipeline enable NAME --agent AGENT`",
         "policy.admins_only" => "repeat as an admin: `--as admin`",
         "policy.system_not_readable" => "grants come from configuration or the token: `--grant system:ID=read`",
-        "evidence.missing" => "say what showed it: `--evidence 'tool call 17'`",
-        "shape.kind_missing" => "give `--kind KIND`, such as runbook or note",
+        "evidence.missing" => "give evidence: `--evidence 'tool call 17'`",
+        "shape.kind_missing" => "give `--kind KIND`, for example runbook or note",
         "shape.reason_missing" => "give `--reason WHY`",
-        "scope.system_missing" => "name it: `--system ID`",
-        "scope.user_missing" => "say whose: `--user ID`, or `--as user:ID`",
-        "scope.conversation_missing" => "say which: `--conversation ID`",
-        "scope.agent_missing" => "say which: `--as agent:NAME`",
-        "scope.pipeline_missing" => "say which: `--pipeline NAME` and `--as agent:NAME`",
-        "scope.run_missing" => "say which: `--run ID`",
+        "scope.system_missing" => "give the system: `--system ID`",
+        "scope.user_missing" => "give the user: `--user ID` or `--as user:ID`",
+        "scope.conversation_missing" => "give the conversation: `--conversation ID`",
+        "scope.agent_missing" => "give the agent: `--as agent:NAME`",
+        "scope.pipeline_missing" => "give both: `--pipeline NAME` and `--as agent:NAME`",
+        "scope.run_missing" => "give the run: `--run ID`",
         "policy.memory_disabled" => {
-            "reading works; `MEMORY_ENABLED=true`, or `memory.enabled` in config.toml, turns it on"
+            "reads still work; `MEMORY_ENABLED=true`, or `memory.enabled` in config.toml, turns writes on"
         }
-        "store.unavailable" => "check that `--db` or `db` in the settings names the right place, then try again",
+        "store.unavailable" => "check the database address (`--db`, or `db` in the settings), then try again",
         "store.busy" => {
             "wait for that process or end it (`fuser FILE` or `lsof FILE` names it), then repeat this command"
         }
-        "store.unwritable" => "check that the folder is there, is yours to write to and has room",
-        "store.corrupt" => "keep the file, restore a backup beside it, and point `--db` at that",
-        "store.gone" => "restart this process; what it saved last may be in the file that was taken away",
-        "store.newer" => "install the newer ingrain; this one left the database untouched",
+        "store.unwritable" => "check that the folder exists, is writable and has free space",
+        "store.corrupt" => "keep the file, restore a backup next to it, and give that to `--db`",
+        "store.gone" => "restart this process; its last saves may be in the file that was removed",
+        "store.newer" => "install the newer ingrain; this one did not change the database",
         "usage" => "`ingrain help` lists the commands",
         _ => return None,
     })
@@ -208,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_sort_of_failure_has_its_exit_code() {
+    fn each_failure_has_its_exit_code_and_status() {
         let check = |failure: Failure, exit: u8, status: &str| {
             assert_eq!(failure.exit_code(), exit, "{failure:?}");
             assert_eq!(failure.to_json()["status"], status, "{failure:?}");

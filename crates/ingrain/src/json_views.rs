@@ -1,4 +1,4 @@
-//! The JSON shapes of answers: one place, so that no command spells a field its own way.
+//! JSON shapes of answers, shared by the commands.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ pub struct SavedView<'a> {
     path: Option<&'a str>,
     trust: Trust,
     state: State,
-    /// Whether it met something that stood there already.
+    /// Whether the save matched an existing memory.
     deduped: bool,
     deduped_by: Option<Dedup>,
     warnings: &'a [String],
@@ -70,7 +70,7 @@ impl<'a> From<&'a SavedMemory> for SavedView<'a> {
     }
 }
 
-/// The answer to a deed that leaves the content alone.
+/// Answer of commands that change the state of a memory, not its content.
 #[derive(Serialize)]
 pub struct StatusView<'a> {
     pub status: &'static str,
@@ -151,7 +151,7 @@ pub struct VersionView<'a> {
     trust: Trust,
     sha256: &'a str,
     content: &'a str,
-    /// Every other field as it stood.
+    /// All fields of the memory in this version.
     memory: &'a Memory,
 }
 

@@ -1,4 +1,4 @@
-//! The binary: command line, configuration, wiring.
+//! The `ingrain` binary: parses the command line, runs the command, maps failures to exit codes.
 
 mod assemble;
 mod caller;
@@ -28,19 +28,20 @@ use crate::config::Environment;
 use crate::error::Failure;
 use crate::output::Output;
 
-/// Exit code of a command line that is not one.
+/// Exit code of a usage error.
 const USAGE_EXIT_CODE: u8 = 2;
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
-    // A program that asked for JSON gets JSON for its usage errors too.
+    // Looked up before parsing, so that usage errors are JSON too. After `--` it is text, not a flag.
     let json = arguments.iter().take_while(|argument| *argument != "--").any(|argument| argument == "--json");
     let environment = Environment::from_process();
     let output = Output::new(json, &environment);
     let done = match Cli::parse_arguments(&arguments) {
         Ok(cli) => commands::run(cli, &environment, &output),
+        // `--help` and `--version` are errors to clap, but answers to the user.
         Err(shown) if !shown.use_stderr() => output.print_text(&shown.to_string()),
-        // Half a command is a question: the help is the answer, not an error message.
+        // A command without its subcommand prints the help, not an error message.
         Err(help) if !json && help.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             output.print_note(help.render().to_string().trim_end());
             Err(Failure::AlreadyReported(USAGE_EXIT_CODE))

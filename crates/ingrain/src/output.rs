@@ -1,4 +1,4 @@
-//! What people and programs see: tables and colours on a terminal, one JSON value for programs, messages on stderr.
+//! Output of commands: text, tables and colours for people, one JSON value for programs, messages on stderr.
 
 use std::fmt::Write as _;
 use std::io::{ErrorKind, IsTerminal, Write};
@@ -11,14 +11,15 @@ use crate::config::Environment;
 use crate::error::Failure;
 use crate::text_io::{escape_controls, one_line};
 
-/// How to speak.
+/// Output settings of this process.
 pub struct Output {
     pub json: bool,
+    /// Colours are on: stdout is a terminal and `NO_COLOR` is not set.
     colour: bool,
     terminal: bool,
 }
 
-/// The few colours the product uses, by meaning.
+/// Colours by meaning.
 #[derive(Clone, Copy)]
 pub enum Tone {
     Good,
@@ -27,7 +28,7 @@ pub enum Tone {
     Strong,
 }
 
-/// What [`Output::paint`] writes, and nothing else.
+/// All escape sequences that [`Output::paint`] writes; any other is escaped before printing.
 const COLOURS: [&str; 5] = ["\u{1b}[32m", "\u{1b}[31m", "\u{1b}[2m", "\u{1b}[1m", "\u{1b}[0m"];
 
 impl Output {
@@ -37,8 +38,9 @@ impl Output {
         Output { json, colour: terminal && !plain, terminal }
     }
 
-    /// Data on stdout. A reader that has gone away is no error.
+    /// Prints data on stdout. A closed pipe becomes [`Failure::PipeClosed`], which exits with 0.
     pub fn print_text(&self, text: &str) -> Result<(), Failure> {
+        // Not `println!`, which panics on a closed pipe.
         let mut stdout = std::io::stdout().lock();
         let newline = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
         map_write_error(stdout.write_all(text.as_bytes()))?;
@@ -46,19 +48,19 @@ impl Output {
         map_write_error(stdout.flush())
     }
 
-    /// One JSON value for programs.
+    /// Prints one JSON value on one line.
     pub fn print_json(&self, value: &impl Serialize) -> Result<(), Failure> {
         let text =
             serde_json::to_string(value).map_err(|error| Failure::system_error("output.json", error.to_string()))?;
         self.print_text(&text)
     }
 
-    /// The same answer for whoever asked: JSON for programs, words for people.
+    /// Prints the answer: `value` as JSON with `--json`, else the text of `words`.
     pub fn print_answer(&self, value: &impl Serialize, words: impl FnOnce() -> String) -> Result<(), Failure> {
         if self.json { self.print_json(value) } else { self.print_text(&self.escape_except_colours(&words())) }
     }
 
-    /// Words as a terminal may have them: whatever they quote, nothing in them but our own colours steers it.
+    /// Escapes control characters except our own colour sequences, so that stored text cannot control the terminal.
     fn escape_except_colours(&self, words: &str) -> String {
         if !self.colour {
             return escape_controls(words);
@@ -72,9 +74,9 @@ impl Output {
         shown + &escape_controls(rest)
     }
 
-    /// A message beside the data, on stderr.
+    /// Prints a message on stderr.
     pub fn print_note(&self, message: &str) {
-        // Nothing sensible is left to do when even stderr is closed.
+        // A closed stderr leaves no way to report it.
         let _ = writeln!(std::io::stderr(), "{}", escape_controls(message));
     }
 
@@ -87,6 +89,7 @@ impl Output {
 
     fn print_failure(&self, failure: &Failure) {
         if self.json {
+            // On stdout, where a program reads the answer; a closed stdout cannot be reported.
             let _ = self.print_json(&failure.to_json());
             return;
         }
@@ -123,12 +126,12 @@ impl Output {
         format!("\u{1b}[{code}m{text}\u{1b}[0m")
     }
 
-    /// A table as wide as the terminal.
+    /// Table text: wrapped to the width of a terminal, one line per row elsewhere.
     pub fn render_table(&self, header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
         let mut table = Table::new();
         table.load_preset(presets::NOTHING);
         table.set_style(TableComponent::HeaderLines, '─').set_style(TableComponent::MiddleHeaderIntersections, '─');
-        // A pipe gets one line a row, whatever its length: rows are for grep there.
+        // In a pipe each row stays on one line, for grep and the like.
         table.set_content_arrangement(match self.terminal {
             true => ContentArrangement::Dynamic,
             false => ContentArrangement::Disabled,
@@ -137,12 +140,17 @@ impl Output {
         for row in rows {
             table.add_row(row.iter().map(|cell| escape_controls(cell)));
         }
-        // A header over nothing leaves people waiting for the rest.
+        // A header without rows would look like output that was cut off.
         if table.row_count() == 0 { "nothing here".to_owned() } else { table.trim_fmt() }
     }
 }
 
-/// A write that failed because nobody reads any more ends the command without a word.
+/// `/path`, to follow the name of a store; empty for a memory without a path.
+pub fn path_suffix(path: Option<&str>) -> String {
+    path.map(|path| format!("/{path}")).unwrap_or_default()
+}
+
+/// Maps a closed pipe to [`Failure::PipeClosed`], which ends the command silently, and other errors to a failure.
 pub fn map_write_error(result: std::io::Result<()>) -> Result<(), Failure> {
     result.map_err(|error| match error.kind() {
         ErrorKind::BrokenPipe => Failure::PipeClosed,

@@ -1,4 +1,4 @@
-//! What the command line can do, programs can do over HTTP too: every command has its operation, or a reason not to.
+//! Test: every command has a REST operation, except those that concern this machine only.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use clap::CommandFactory;
 
 use crate::cli::Cli;
 
-/// Commands and the operations that do the same.
+/// Commands and the REST operations that do the same.
 const SAME: &[(&str, &[&str])] = &[
     ("remember", &["remember"]),
     ("search", &["search"]),
@@ -87,12 +87,12 @@ const SAME: &[(&str, &[&str])] = &[
     ("tenant create", &["create_tenant"]),
 ];
 
-/// Commands about this machine and this binary, which no server should do for a stranger.
+/// Commands about this machine and this binary; not offered over HTTP.
 const ONLY_HERE: &[&str] = &[
     "init",
     "serve",
     "mcp",
-    // With the owner's URL of a database, before any server runs.
+    // Needs the URL of the database owner, before a server runs.
     "migrate",
     "copy",
     "config",
@@ -103,7 +103,7 @@ const ONLY_HERE: &[&str] = &[
     "man",
 ];
 
-/// Every command that does something, by its words. `memory` says other commands in other words, but for `context`.
+/// All commands with an effect. Those under `memory` are aliases, except `memory context`.
 fn commands() -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for command in Cli::command().get_subcommands() {
@@ -118,7 +118,7 @@ fn commands() -> BTreeSet<String> {
                 found.insert(name.to_owned());
             }
             (_, false) => {
-                // Some do something without naming a part.
+                // Some commands also work without a subcommand.
                 found.extend((!command.is_subcommand_required_set()).then(|| name.to_owned()));
                 found.extend(parts.iter().filter(|part| **part != "help").map(|part| format!("{name} {part}")));
             }
@@ -135,7 +135,7 @@ fn operations() -> BTreeSet<String> {
 }
 
 #[test]
-fn every_command_has_its_operation() {
+fn every_command_has_a_rest_operation() {
     let named: BTreeSet<String> = SAME.iter().map(|(command, _)| (*command).to_owned()).collect();
     let excused = |command: &str| ONLY_HERE.contains(&command);
     let missing: Vec<String> =

@@ -1,4 +1,4 @@
-//! PDFs, by the machine's own `pdftotext`: what may be hostile is read by a program of its own, which may break on it.
+//! Text of PDF files by the external program `pdftotext`. A hostile file can crash only that process.
 
 use std::io::{ErrorKind, Read};
 use std::path::Path;
@@ -9,18 +9,18 @@ use std::time::Duration;
 use crate::error::Failure;
 use crate::text_io::INPUT_BYTES_MAX;
 
-/// Of Poppler or Xpdf; both take these words.
+/// From Poppler or Xpdf; both accept the arguments used here.
 const PROGRAM: &str = "pdftotext";
-/// Pages read of one file: a shelf of manuals, not a library.
+/// Most pages read of one file.
 const PAGES_MAX: &str = "5000";
-/// A document is read in seconds; one made to be read for ever is not.
+/// Ends the program on files that are made to take forever.
 const READ_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The text of a PDF.
 pub fn extract_text(path: &Path) -> Result<String, Failure> {
     let name = path.display();
     let wrong = |what: &str| Failure::user_error("ingest.pdf", format!("`{name}` {what}"));
-    // A whole path begins with a slash and is never taken for an option.
+    // An absolute path cannot be mistaken for an option.
     let whole = path.canonicalize().map_err(|error| wrong(&format!("cannot be read: {error}")))?;
     let mut command = Command::new(PROGRAM);
     command.args(["-q", "-nopgbrk", "-enc", "UTF-8", "-l", PAGES_MAX]).arg(whole).arg("-");
@@ -28,37 +28,39 @@ pub fn extract_text(path: &Path) -> Result<String, Failure> {
     let mut child = match started {
         Ok(child) => child,
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            return Err(wrong("is a PDF, and `pdftotext` is not here to read it")
-                .with_hint("install it (package `poppler-utils`), or turn the PDF into text elsewhere"));
+            return Err(wrong("is a PDF, and `pdftotext` is not installed")
+                .with_hint("install it (package `poppler-utils`), or convert the PDF to text first"));
         }
-        Err(error) => return Err(wrong(&format!("is a PDF, and `{PROGRAM}` does not start: {error}"))),
+        Err(error) => return Err(wrong(&format!("is a PDF, and `{PROGRAM}` cannot be started: {error}"))),
     };
-    let said = read_output(&mut child);
+    let output = read_output(&mut child);
     let ended = child.wait().is_ok_and(|status| status.success());
-    match said {
-        None => Err(wrong("takes too long to read, or holds too much")),
-        Some(_) if !ended => Err(wrong("cannot be read: it is damaged or locked")),
+    match output {
+        None => Err(wrong("takes too long to read or contains too much text")),
+        Some(_) if !ended => Err(wrong("cannot be read: it is damaged or encrypted")),
         Some(bytes) => match String::from_utf8_lossy(&bytes).into_owned() {
-            text if text.trim().is_empty() => Err(wrong("holds no text: only pictures of it, perhaps")),
+            text if text.trim().is_empty() => Err(wrong("contains no text, perhaps only scanned images")),
             text => Ok(text),
         },
     }
 }
 
-/// What the program says, within bounds; beyond them it is stopped.
+/// Output of the program; `None`, and the program killed, if it is too slow or prints too much.
 fn read_output(child: &mut Child) -> Option<Vec<u8>> {
     let stdout = child.stdout.take()?;
     let (sender, receiver) = channel();
+    // A pipe has no read timeout in std, so a thread reads and the caller waits on the channel.
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         let read = stdout.take(INPUT_BYTES_MAX + 1).read_to_end(&mut bytes);
-        // Nobody waits any more where it took too long.
+        // The receiver is gone after a timeout.
         let _ = sender.send(read.ok().map(|_| bytes));
     });
-    let said = receiver.recv_timeout(READ_TIMEOUT).ok().flatten().filter(|bytes| bytes.len() as u64 <= INPUT_BYTES_MAX);
-    if said.is_none() {
-        // It may have ended by itself.
+    let output =
+        receiver.recv_timeout(READ_TIMEOUT).ok().flatten().filter(|bytes| bytes.len() as u64 <= INPUT_BYTES_MAX);
+    if output.is_none() {
+        // Fails if the program has already ended.
         let _ = child.kill();
     }
-    said
+    output
 }

@@ -1,4 +1,4 @@
-//! Skills on disk: SKILL.md files of some folders, read again when one of them changes.
+//! Skills on disk: SKILL.md files in folders, cached until a file changes, and their installation into the home.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -12,23 +12,23 @@ use crate::error::Failure;
 use crate::source_files;
 use crate::text_io::read_text_file;
 
-/// The name every skill's file has.
+/// File name of every skill.
 const SKILL_FILE: &str = "SKILL.md";
-/// Beside an installed one: a digest of the file it came from, the one that may bring it again.
+/// File next to an installed skill with the digest of its source path. Only that source may replace the skill.
 const SOURCE_FILE: &str = ".source";
-/// Largest skill: it goes into every window whole.
+/// Largest skill, in bytes: every window contains it uncut.
 const BYTES_MAX: u64 = 100_000;
 
-/// The folder `ingest --skills` installs into.
+/// Folder that `ingest --skills` installs into.
 pub fn install_folder(config: &Config) -> PathBuf {
     config.home.join("skills")
 }
 
-/// Folders of skills, and what they held when last looked at.
+/// Folders of skills with a cache of their content.
 #[derive(Debug)]
 pub struct SkillFolders {
     folders: Vec<PathBuf>,
-    seen: Mutex<Option<CachedSkills>>,
+    cache: Mutex<Option<CachedSkills>>,
 }
 
 #[derive(Debug)]
@@ -37,7 +37,7 @@ struct CachedSkills {
     skills: LoadedSkills,
 }
 
-/// What tells a changed file.
+/// Path, size and modification time: the cache is valid while all stamps are equal.
 #[derive(Clone, Debug, PartialEq)]
 struct FileStamp {
     file: PathBuf,
@@ -47,8 +47,9 @@ struct FileStamp {
 
 impl SkillFolders {
     pub fn from_config(config: &Config) -> SkillFolders {
+        // The install folder comes first: of two skills with one name the first counts.
         let folders = std::iter::once(install_folder(config)).chain(config.skills.folders.iter().cloned()).collect();
-        SkillFolders { folders, seen: Mutex::new(None) }
+        SkillFolders { folders, cache: Mutex::new(None) }
     }
 }
 
@@ -62,19 +63,20 @@ impl std::fmt::Display for SkillFolders {
 impl SkillSource for SkillFolders {
     fn load_skills(&self) -> LoadedSkills {
         let files: Vec<FileStamp> = self.folders.iter().flat_map(|folder| stamp_skill_files(folder)).collect();
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(seen) = seen.as_ref().filter(|seen| seen.files == files) {
-            return seen.skills.clone();
+        // A panic of another thread cannot leave a partial cache: it is replaced as a whole.
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(cached) = cache.as_ref().filter(|cached| cached.files == files) {
+            return cached.skills.clone();
         }
-        let held = LoadedSkills::from(load_skills(&files));
-        // Once for each state of the folders, not at every window.
-        held.left_out.iter().for_each(|out| tracing::warn!("left out `{}`: {} [{}]", out.file, out.why, out.code));
-        *seen = Some(CachedSkills { files, skills: held.clone() });
-        held
+        let loaded = LoadedSkills::from(load_skills(&files));
+        // Logged once per change of the folders, not for every window.
+        loaded.left_out.iter().for_each(|out| tracing::warn!("left out `{}`: {} [{}]", out.file, out.why, out.code));
+        *cache = Some(CachedSkills { files, skills: loaded.clone() });
+        loaded
     }
 }
 
-/// The skills of one folder, for a command that names it.
+/// Reads the skills of one folder, without the cache.
 pub fn read_folder(folder: &Path) -> Result<FoundSkills, Failure> {
     match folder.is_dir() {
         true => Ok(load_skills(&stamp_skill_files(folder))),
@@ -82,7 +84,7 @@ pub fn read_folder(folder: &Path) -> Result<FoundSkills, Failure> {
     }
 }
 
-/// What files hold, each skill with its file.
+/// Skills with their files, and the files that were left out.
 #[derive(Debug, Default)]
 pub struct FoundSkills {
     pub skills: Vec<(PathBuf, Skill)>,
@@ -107,10 +109,10 @@ fn load_skills(files: &[FileStamp]) -> FoundSkills {
         };
         match found.skills.iter().find(|(_, other)| other.name == skill.name) {
             None => found.skills.push((stamp.file.clone(), skill)),
-            // A copy says nothing new.
+            // An identical copy is not reported.
             Some((_, other)) if *other == skill => {}
             Some(_) => {
-                let why = format!("another skill is named `{}` as well, and that one counts", skill.name);
+                let why = format!("another skill with the name `{}` comes first", skill.name);
                 found.left_out.push(build_left_out(&stamp.file, NAME_TAKEN, why));
             }
         }
@@ -118,7 +120,7 @@ fn load_skills(files: &[FileStamp]) -> FoundSkills {
     found
 }
 
-/// Of two skills with one name nobody could say which was meant.
+/// Error code of a second, different skill with the same name.
 const NAME_TAKEN: &str = "skill.name_taken";
 
 fn build_left_out(file: &Path, code: &'static str, why: String) -> SkippedSkill {
@@ -126,21 +128,21 @@ fn build_left_out(file: &Path, code: &'static str, why: String) -> SkippedSkill 
     SkippedSkill { name: folder.to_string_lossy().into_owned(), file: file.display().to_string(), code, why }
 }
 
-/// Copies a skill into the folder every window takes them from. One of its name that another file brought, or a person
-/// wrote there, stays: the new one is left out.
+/// Copies a skill into the install folder. If a different skill of the same name is there that another source installed
+/// or a person wrote, nothing is changed and the new skill is returned as skipped.
 pub fn install_skill(home: &Path, file: &Path, skill: &Skill) -> Result<Option<SkippedSkill>, Failure> {
     let source = source_files::path_digest(file);
-    let standing =
-        load_skills(&stamp_skill_files(home)).skills.into_iter().find(|(_, standing)| standing.name == skill.name);
-    let folder = match standing {
+    let installed =
+        load_skills(&stamp_skill_files(home)).skills.into_iter().find(|(_, installed)| installed.name == skill.name);
+    let folder = match installed {
+        // The file is already in the install folder.
         Some((at, _)) if source_files::path_digest(&at) == source => return Ok(None),
-        Some((at, standing)) => {
+        Some((at, installed)) => {
             let folder = at.parent().unwrap_or(home).to_owned();
             let came_from = std::fs::read_to_string(folder.join(SOURCE_FILE)).ok();
-            if standing != *skill && came_from != source {
+            if installed != *skill && came_from != source {
                 let folder = folder.display();
-                let why =
-                    format!("`{}` is installed already, from another file: take `{folder}` away first", skill.name);
+                let why = format!("`{}` is already installed from another file: remove `{folder}` first", skill.name);
                 return Ok(Some(build_left_out(file, NAME_TAKEN, why)));
             }
             folder
@@ -156,7 +158,7 @@ pub fn install_skill(home: &Path, file: &Path, skill: &Skill) -> Result<Option<S
     Ok(None)
 }
 
-/// A folder for a skill that is not there yet, named after it as far as a folder can be.
+/// Unused folder for a new skill: its name with special characters replaced, numbered if taken.
 fn free_folder(home: &Path, name: &str) -> PathBuf {
     let plain = |c: char| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
     let plain: String = name.chars().map(plain).collect();
@@ -165,16 +167,16 @@ fn free_folder(home: &Path, name: &str) -> PathBuf {
     folders.find(|folder| !folder.join(SKILL_FILE).exists()).unwrap_or_else(|| home.join(&plain))
 }
 
-/// The skill files of a folder and of the folders in it, in order. A folder that is not there has none.
+/// Skill files of a folder and its direct subfolders, sorted; none if the folder does not exist.
 fn stamp_skill_files(folder: &Path) -> Vec<FileStamp> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let mut folders: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
     folders.sort();
     let files = std::iter::once(folder.to_owned()).chain(folders).map(|at| at.join(SKILL_FILE));
     let stamp = |file: PathBuf| {
-        // A pipe would be waited for.
-        let about = std::fs::metadata(&file).ok().filter(std::fs::Metadata::is_file)?;
-        Some(FileStamp { file, bytes: about.len(), changed: about.modified().ok() })
+        // Regular files only: reading a named pipe would block.
+        let metadata = std::fs::metadata(&file).ok().filter(std::fs::Metadata::is_file)?;
+        Some(FileStamp { file, bytes: metadata.len(), changed: metadata.modified().ok() })
     };
     files.filter_map(stamp).collect()
 }
@@ -182,8 +184,9 @@ fn stamp_skill_files(folder: &Path) -> Vec<FileStamp> {
 fn read_skill(stamp: &FileStamp) -> Result<Skill, Error> {
     let invalid = |why: String| Error::invalid("skill.invalid", why);
     if stamp.bytes > BYTES_MAX {
-        return Err(invalid(format!("it is larger than {BYTES_MAX} bytes")));
+        return Err(invalid(format!("the file is larger than {BYTES_MAX} bytes")));
     }
-    let text = std::fs::read_to_string(&stamp.file).map_err(|error| invalid(format!("it cannot be read: {error}")))?;
+    let text =
+        std::fs::read_to_string(&stamp.file).map_err(|error| invalid(format!("the file cannot be read: {error}")))?;
     Skill::parse_checked(&text)
 }

@@ -1,4 +1,4 @@
-//! Files on their way into the knowledge base: which of them a path holds, and which are left out of it.
+//! Collects the files under a path for `ingest`, and the folders and links that are left out.
 
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
@@ -10,14 +10,14 @@ use crate::error::Failure;
 use crate::pdf;
 use crate::text_io::read_text_file;
 
-/// A file and the address its document gets.
+/// A file and the default address of its document.
 #[derive(Debug)]
 pub struct SourceFile {
     pub file: PathBuf,
     pub address: String,
     pub format: DocumentFormat,
     is_pdf: bool,
-    /// Asked for itself, not with its folder.
+    /// Named on the command line itself, not found in a folder.
     pub is_explicit: bool,
 }
 
@@ -27,24 +27,24 @@ impl SourceFile {
     }
 }
 
-/// What some paths hold.
+/// Files found under the given paths.
 #[derive(Debug, Default)]
 pub struct GatheredFiles {
     pub sources: Vec<SourceFile>,
-    /// Folders that cannot be read, and why.
+    /// Folders that cannot be read, with the error.
     pub unreadable: Vec<(String, Failure)>,
-    /// Links that could be documents or folders of them.
+    /// Symbolic links to documents or folders; not followed.
     pub links: Vec<String>,
 }
 
-/// Says which file it is without telling anybody where; `None` for one that is not there.
+/// Digest of the canonical path: identifies the file without storing its path. `None` if it does not exist.
 pub fn path_digest(file: &Path) -> Option<String> {
     file.canonicalize().ok().map(|whole| content_sha256(&whole.to_string_lossy()))
 }
 
 impl GatheredFiles {
-    /// Adds the files under a path, in order. A folder's documents are addressed below its name, and so is a file
-    /// named alone.
+    /// Adds the files under a path, sorted. Addresses begin with the name of the given folder, or of the folder of a
+    /// single file.
     pub fn add_path(&mut self, path: &Path) -> Result<(), Failure> {
         let unreadable = |error: std::io::Error| {
             Failure::user_error("not_found", format!("cannot read `{}`: {error}", path.display()))
@@ -58,18 +58,19 @@ impl GatheredFiles {
         }
         let folder = whole.parent().and_then(name);
         let address = folder.into_iter().chain(name(&whole)).collect::<Vec<_>>().join("/");
+        // A file named on the command line is ingested whatever its extension.
         let format = document_format(path).unwrap_or(DocumentFormat::Text);
         let (file, is_pdf) = (path.to_owned(), is_pdf(path));
         self.sources.push(SourceFile { file, address, format, is_pdf, is_explicit: true });
         Ok(())
     }
 
-    /// Adds what is in a folder. One below it that cannot be read holds up no other, as a file does not.
+    /// Adds the entries of a folder. A subfolder that cannot be read is recorded and skipped.
     fn add_entries(&mut self, entries: Vec<DirEntry>, folder: &str) {
         for entry in entries {
             let name = entry.file_name().to_string_lossy().into_owned();
             let (file, address) = (entry.path(), format!("{folder}/{name}"));
-            // Hidden files were not meant, pipes would be waited for.
+            // Hidden files are skipped; so are pipes and devices, which could block.
             match entry.file_type() {
                 _ if name.starts_with('.') => {}
                 Ok(kind) if kind.is_dir() => match read_folder(&file) {
@@ -81,7 +82,7 @@ impl GatheredFiles {
                     let source = |format| SourceFile { file, address, format, is_pdf, is_explicit: false };
                     self.sources.extend(document_format(Path::new(&name)).map(source));
                 }
-                // Links could lead in a circle or out of the folder.
+                // Links could form a cycle or leave the folder. A link to a file that is no document is not reported.
                 Ok(kind) if kind.is_symlink() && (!file.is_file() || document_format(&file).is_some()) => {
                     self.links.push(address)
                 }
@@ -92,7 +93,7 @@ impl GatheredFiles {
     }
 }
 
-/// What is in a folder, by name.
+/// Entries of a folder, sorted by name.
 fn read_folder(folder: &Path) -> Result<Vec<DirEntry>, Failure> {
     let read = std::fs::read_dir(folder).and_then(Iterator::collect::<std::io::Result<Vec<DirEntry>>>);
     let mut entries = read.map_err(|error| read_failure(folder, &error))?;
@@ -108,7 +109,7 @@ fn is_pdf(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("pdf"))
 }
 
-/// What is in a file, by its name; `None`: not a document.
+/// Format by file name; `None` if it is not a document.
 fn document_format(path: &Path) -> Option<DocumentFormat> {
     if is_pdf(path) { Some(DocumentFormat::Text) } else { DocumentFormat::from_path(path.to_str()?) }
 }

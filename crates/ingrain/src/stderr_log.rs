@@ -1,5 +1,5 @@
-//! Where a server's log goes: to stderr, as long as somebody takes it. A reader that stands still shall not stop the
-//! server, so lines it has no room for are counted instead, and told of once it reads again.
+//! Non-blocking log writer on stderr for the server. If the reader of stderr stalls, lines are dropped and counted; the
+//! count is logged when it reads again.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tracing_subscriber::fmt::MakeWriter;
 
-/// Lines that nobody took since the last that somebody did.
+/// Lines dropped since the last one written.
 static LOST_LINES: AtomicU64 = AtomicU64::new(0);
 
 #[derive(Clone, Copy)]
@@ -25,10 +25,11 @@ impl<'a> MakeWriter<'a> for LogWriter {
 
 impl Write for LogWriter {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        // One after the other, so that the room one of them saw is still there when it writes.
+        // The lock covers poll and write, so that no other thread fills the pipe in between.
         let mut stderr = io::stderr().lock();
         if !has_room(&stderr) {
             LOST_LINES.fetch_add(1, Ordering::Relaxed);
+            // Reported as written: an error would make the subscriber print to the same stalled stderr.
             return Ok(line.len());
         }
         let lost = LOST_LINES.swap(0, Ordering::Relaxed);
@@ -46,7 +47,7 @@ impl Write for LogWriter {
 
 impl LogWriter {
     fn lost_lines_message(self, lost: u64) -> String {
-        let message = format!("{lost} lines of this log were lost, as nobody read it");
+        let message = format!("{lost} log lines were dropped: the reader of stderr stalled");
         match self.json {
             true => format!("{}\n", serde_json::json!({ "level": "WARN", "fields": { "message": message } })),
             false => format!("WARN {message}\n"),
@@ -54,10 +55,10 @@ impl LogWriter {
     }
 }
 
-/// Whether there is room for a line: a pipe that says so takes at least a page.
+/// Whether a write does not block. A writable pipe has room for at least one page, more than a line.
 fn has_room(stderr: &io::StderrLock<'_>) -> bool {
     let mut room = [PollFd::new(stderr, PollFlags::OUT)];
     let at_once = Timespec::default();
-    // Where that cannot be told, the line is written.
+    // If polling fails, the line is written anyway.
     poll(&mut room, Some(&at_once)).map_or(true, |ready| ready > 0)
 }

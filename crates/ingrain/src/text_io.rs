@@ -1,4 +1,4 @@
-//! Text on its way in and out: strict about what enters, careful about what a terminal would obey.
+//! Text input (arguments, files, stdin, times) and escaping of text for the terminal.
 
 use std::io::Read;
 use std::path::Path;
@@ -10,17 +10,17 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::error::Failure;
 
-/// Most bytes read from a file or stdin: far over every cap, far under what would hurt the machine.
+/// Most bytes read from a file or stdin: above every size limit of a memory, small enough to hold in memory.
 pub const INPUT_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// Where a text comes from: the argument itself, `-` for stdin, or a file.
+/// Reads content from the argument, from stdin (`-`) or from a file.
 pub fn read_content(argument: Option<&str>, file: Option<&Path>) -> Result<String, Failure> {
     match (argument, file) {
         (Some(_), Some(_)) => Err(Failure::user_error("usage", "give the content or `--file`, not both")),
         (Some("-"), None) => read_stdin(),
         (Some(text), None) => Ok(text.to_owned()),
         (None, Some(path)) => read_text_file(path),
-        (None, None) => Err(Failure::user_error("usage", "there is no content")
+        (None, None) => Err(Failure::user_error("usage", "no content given")
             .with_hint("give it as an argument, as `-` for stdin, or with `--file FILE`")),
     }
 }
@@ -31,15 +31,15 @@ pub fn read_stdin() -> Result<String, Failure> {
 
 pub fn read_text_file(path: &Path) -> Result<String, Failure> {
     let name = path.display().to_string();
-    let file = std::fs::File::open(path)
-        .map_err(|error| Failure::user_error("input.unreadable", format!("cannot read `{name}`: {error}")))?;
+    let file = std::fs::File::open(path).map_err(|error| Failure::unreadable_input(&name, &error))?;
     decode_utf8(&name, read_bounded(&name, file)?)
 }
 
 fn read_bounded(name: &str, reader: impl Read) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
+    // One byte more than allowed tells a full input from a too large one.
     let read = reader.take(INPUT_BYTES_MAX + 1).read_to_end(&mut bytes);
-    read.map_err(|error| Failure::user_error("input.unreadable", format!("cannot read `{name}`: {error}")))?;
+    read.map_err(|error| Failure::unreadable_input(name, &error))?;
     match bytes.len() as u64 > INPUT_BYTES_MAX {
         true => Err(Failure::user_error("shape.too_large", format!("`{name}` is larger than {INPUT_BYTES_MAX} bytes"))),
         false => Ok(bytes),
@@ -53,8 +53,8 @@ fn decode_utf8(name: &str, bytes: Vec<u8>) -> Result<String, Failure> {
     })
 }
 
-/// A time as people write it: RFC 3339, a date (its first moment in UTC), or a span such as `90m`, `12h`, `7d`, `2w`.
-/// A span counts back from now, or forward where `ahead`.
+/// Parses a time: RFC 3339, a date (its start in UTC), or a span such as `90m`, `12h`, `7d`, `2w`. A span is subtracted
+/// from now, or added if `ahead`.
 pub fn parse_time(clock: &dyn Clock, text: &str, ahead: bool) -> Result<Timestamp, Failure> {
     if let Ok(at) = text.parse::<Timestamp>() {
         return Ok(at);
@@ -71,11 +71,11 @@ pub fn parse_time(clock: &dyn Clock, text: &str, ahead: bool) -> Result<Timestam
     });
     at.ok_or_else(|| {
         Failure::user_error("shape.time", format!("`{}` is not a time", one_line(text)))
-            .with_hint("write 2026-01-31, 2026-01-31T12:00:00Z, or a span such as 12h, 7d, 2w")
+            .with_hint("write 2026-01-31, 2026-01-31T12:00:00Z or a span such as 12h, 7d or 2w")
     })
 }
 
-/// The moment of an `--as-of`: as [`moment`], but a date means its end.
+/// Parses the time of `--as-of`: like [`parse_time`], but a date means its end.
 pub fn parse_as_of(clock: &dyn Clock, text: &str) -> Result<Timestamp, Failure> {
     engine::model::time::parse_as_of(text).map_or_else(|| parse_time(clock, text, false), Ok)
 }
@@ -94,7 +94,7 @@ fn parse_span(text: &str) -> Option<SignedDuration> {
     Some(SignedDuration::from_secs(number.checked_mul(seconds)?))
 }
 
-/// Text that cannot steer a terminal: control characters are shown, not obeyed.
+/// Escapes control characters, except newline and tab, so that text cannot control the terminal.
 pub fn escape_controls(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len()), |mut shown, c| {
         match c {
@@ -106,12 +106,12 @@ pub fn escape_controls(text: &str) -> String {
     })
 }
 
-/// Marks that reorder what a person reads.
+/// Bidirectional control characters, which reorder the displayed text.
 fn is_bidi_control(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// The text on one line, cut to what a table cell can show.
+/// The text on one line, cut to 100 characters, for table cells.
 pub fn one_line(text: &str) -> String {
     const CHARS_MAX: usize = 100;
     let mut line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -128,7 +128,7 @@ mod tests {
     use crate::clock::SystemClock;
 
     #[test]
-    fn times_as_people_write_them() {
+    fn times_dates_and_spans_are_parsed() {
         let clock = SystemClock::new("2026-03-10T12:00:00Z".parse().ok());
         let check = |text: &str, ahead: bool, expected: Option<&str>| {
             let at = parse_time(&clock, text, ahead).ok().map(|at| at.to_string());
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_memory_cannot_steer_the_terminal() {
+    fn control_characters_are_escaped() {
         assert_eq!(escape_controls("a\u{1b}[2Jb"), "a\\u{1b}[2Jb");
         assert_eq!(one_line("a\n  b\u{202e}c"), "a b\\u{202e}c");
         assert_eq!(one_line(&"x".repeat(500)).chars().count(), 101);

@@ -1,13 +1,14 @@
 //! A model's opinion on planted orders, from an OpenAI-compatible endpoint: asked once, bounded in time. The rules
 //! stand without it.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use engine::safety::classifier::Classifier;
 use serde_json::json;
 
 use crate::chat_completion;
+use crate::lock::lock_unpoisoned;
 use crate::outbound::{OutboundClient, OutboundError};
 
 /// Where the endpoint is and how to ask it.
@@ -65,12 +66,12 @@ impl ChatClassifier {
 
 impl Classifier for ChatClassifier {
     fn is_order(&self, text: &str) -> Result<bool, String> {
-        let failed = *self.failed_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let failed = *lock_unpoisoned(&self.failed_at);
         if failed.is_some_and(|at| at.elapsed() < RETRY_PAUSE) {
             return Err("the classifier failed a moment ago".to_owned());
         }
         let answer = self.ask_endpoint(text);
-        *self.failed_at.lock().unwrap_or_else(PoisonError::into_inner) = answer.is_err().then(Instant::now);
+        *lock_unpoisoned(&self.failed_at) = answer.is_err().then(Instant::now);
         answer
     }
 }

@@ -3,12 +3,14 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use hyper::rt::{Sleep, Timer};
 use tokio::time::Instant;
+
+use crate::lock::lock_unpoisoned;
 
 /// A connection's timer. May ring early, and is then set again; never late.
 #[derive(Clone)]
@@ -31,7 +33,7 @@ impl ConnectionTimer {
     }
 
     pub(crate) fn poll_until(&self, until: Instant, cx: &mut Context<'_>) -> Poll<()> {
-        let mut timer = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut timer = lock_unpoisoned(&self.0);
         if until < timer.deadline() {
             timer.as_mut().reset(until);
         }

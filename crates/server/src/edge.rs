@@ -29,7 +29,7 @@ const CORS_HEADERS: &str = "authorization, content-type, idempotency-key, if-mat
 /// The outermost layer: names the request, turns strangers away, bounds its time, writes problems and one line of log.
 pub(crate) async fn handle_request(State(app): State<App>, request: Request, next: Next) -> Response {
     let started = Instant::now();
-    let id = request_id(request.headers()).unwrap_or_else(|| app.engine.clock.fresh_id().to_string());
+    let id = request_id(request.headers()).unwrap_or_else(|| app.entrance.engine().clock.fresh_id().to_string());
     let path = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
     let verb = endpoint::route_verb(request.method(), path.as_deref());
     let method = request.method().clone();
@@ -46,9 +46,7 @@ pub(crate) async fn handle_request(State(app): State<App>, request: Request, nex
         }
     };
     let answer = patience.run_within(time, work.instrument(span.clone())).await;
-    let mut response = answer.unwrap_or_else(|| {
-        Problem::new(StatusCode::GATEWAY_TIMEOUT, "http.timeout", "this took too long").into_response()
-    });
+    let mut response = answer.unwrap_or_else(|| Problem::timeout().into_response());
     let problem = take_problem(&mut response);
     let code = problem.as_ref().map(|problem| problem.code.clone());
     if let Some(problem) = problem {

@@ -6,12 +6,14 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use axum::body::Bytes;
+use engine::Engine;
 use engine::model::error::Error;
 use engine::model::event::Event;
 use engine::model::id::TenantId;
 use tokio::sync::broadcast;
 
 use crate::app::App;
+use crate::lock::lock_unpoisoned;
 use crate::problem::Problem;
 
 /// Events read in one go: bounds what one batch may hold in memory.
@@ -73,11 +75,8 @@ impl EventReader {
 }
 
 /// A stretch of the log, written out. Blocks.
-pub(crate) fn read_batch(app: &App, tenant: TenantId, after: u64) -> Result<EventBatch, Problem> {
-    Ok(EventBatch::from_events(
-        app.engine.backend.events_after(tenant, after, BATCH_EVENTS_MAX).map_err(Error::from)?,
-        after,
-    ))
+pub(crate) fn read_batch(engine: &Engine, tenant: TenantId, after: u64) -> Result<EventBatch, Problem> {
+    Ok(EventBatch::from_events(engine.event_feed().events_after(tenant, after, BATCH_EVENTS_MAX)?, after))
 }
 
 /// Whether a batch reached the end of the log when it was read.
@@ -87,12 +86,12 @@ pub(crate) fn is_log_end(batch: &EventBatch) -> bool {
 
 /// The tenant's reader, started where none runs. Blocks.
 pub(crate) fn reader_for_tenant(app: &App, tenant: TenantId) -> Result<Arc<EventReader>, Problem> {
-    let mut tails = app.event_readers.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut tails = lock_unpoisoned(&app.event_readers.0);
     if let Some(tail) = tails.get(&tenant).and_then(Weak::upgrade) {
         return Ok(tail);
     }
     tails.retain(|_, tail| tail.strong_count() > 0);
-    let from = app.engine.backend.last_event_seq(tenant).map_err(Error::from)?;
+    let from = app.entrance.engine().event_feed().last_event_seq(tenant)?;
     let tail = Arc::new(EventReader { sender: broadcast::Sender::new(app.config.limits.stream_lag_max) });
     let (reader, held) = (app.clone(), Arc::downgrade(&tail));
     let named = std::thread::Builder::new().name("ingrain-events".to_owned());
@@ -106,9 +105,9 @@ fn follow_log(app: &App, tenant: TenantId, from: u64, held: &Weak<EventReader>) 
     let mut after = from;
     let closing = app.closing_signal();
     while held.strong_count() > 0 && !*closing.borrow() {
-        let news = app.engine.backend.wait_events(tenant, after, WAIT_MAX);
+        let news = app.entrance.engine().event_feed().wait_events(tenant, after, WAIT_MAX);
         let batch = match news {
-            Ok(last) if last > after => read_batch(app, tenant, after),
+            Ok(last) if last > after => read_batch(app.entrance.engine(), tenant, after),
             Ok(_) => continue,
             Err(error) => Err(Error::from(error).into()),
         };

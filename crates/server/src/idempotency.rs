@@ -12,9 +12,10 @@ use engine::write::idempotency::{IdempotencyClaim, IdempotentCall};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::app::{App, run_idempotent_call};
+use crate::app::App;
 use crate::auth::AuthenticatedCaller;
 use crate::endpoint;
+use crate::entrance::run_idempotent_call;
 use crate::extract::read_body;
 use crate::problem::Problem;
 
@@ -46,14 +47,14 @@ async fn run_with_key(app: &App, key: HeaderValue, request: Request, next: Next)
     let key = key.to_str().ok().filter(|key| !key.is_empty() && key.len() <= KEY_BYTES_MAX);
     let key =
         key.ok_or_else(|| Problem::bad_request("idempotency.key", "an idempotency key is 1 to 256 plain characters"))?;
-    let who = request.extensions().get::<AuthenticatedCaller>().cloned().ok_or_else(Problem::internal)?;
+    let auth = request.extensions().get::<AuthenticatedCaller>().cloned().ok_or_else(Problem::internal)?;
     let door = format!("{} {}", request.method(), request.uri());
     let (parts, body) = request.into_parts();
     let bytes = read_body(Request::new(body), app).await?;
     let asked = IdempotentRequest { door, key: key.to_owned(), digest: request_digest(&parts.headers, &bytes) };
     // On its own from before the key is taken, so that a client that leaves finds the answer when it asks again.
     let request = Request::from_parts(parts, Body::from(bytes));
-    tokio::spawn(claim_and_run(app.clone(), who, asked, request, next)).await.map_err(|_| Problem::internal())?
+    tokio::spawn(claim_and_run(app.clone(), auth, asked, request, next)).await.map_err(|_| Problem::internal())?
 }
 
 /// What a key stands for.
@@ -65,23 +66,23 @@ struct IdempotentRequest {
 
 async fn claim_and_run(
     app: App,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     asked: IdempotentRequest,
     request: Request,
     next: Next,
 ) -> Result<Response, Problem> {
-    let caller = who.caller.clone();
+    let caller = auth.caller.clone();
     let begin =
         move |engine: &Engine| Ok(engine.claim_idempotency_key(&caller, &asked.door, &asked.key, &asked.digest)?);
-    match app.call_engine("idempotency", begin).await? {
+    match app.entrance.call("idempotency", begin).await? {
         IdempotencyClaim::Answered(answer) => {
             let kept: StoredAnswer = serde_json::from_value(answer).map_err(|_| Problem::internal())?;
             Ok(kept.into_replay())
         }
         IdempotencyClaim::Claimed(repeat) => {
-            let engine = app.engine.with_idempotency_mark(who.caller.tenant, &repeat);
+            let engine = app.entrance.engine().with_idempotency_mark(auth.caller.tenant, &repeat);
             let response = run_idempotent_call(engine, next.run(request)).await;
-            store_answer(&app, who, repeat, response).await
+            store_answer(&app, auth, repeat, response).await
         }
     }
 }
@@ -99,7 +100,7 @@ fn request_digest(headers: &HeaderMap, body: &Bytes) -> String {
 
 async fn store_answer(
     app: &App,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     repeat: IdempotentCall,
     response: Response,
 ) -> Result<Response, Problem> {
@@ -118,10 +119,9 @@ async fn store_answer(
         false => (response, None),
     };
     // However many wait: a key must not stay taken because others came.
-    app.call_engine_unqueued("idempotency", move |engine| {
-        Ok(engine.finish_idempotent_call(&who.caller, repeat, kept)?)
-    })
-    .await?;
+    app.entrance
+        .call_unqueued("idempotency", move |engine| Ok(engine.finish_idempotent_call(&auth.caller, repeat, kept)?))
+        .await?;
     Ok(response)
 }
 

@@ -10,10 +10,12 @@ mod decode_error;
 mod docs;
 mod edge;
 mod endpoint;
+mod entrance;
 mod event_reader;
 mod extract;
 mod idempotency;
 mod listen;
+mod lock;
 pub mod mcp;
 mod metrics;
 mod openapi;
@@ -57,7 +59,7 @@ pub fn router(engine: Engine, config: ServerConfig) -> Router {
 pub fn router_for_app(app: App) -> Router {
     let guarded = endpoint::build_routes(false).route_layer(from_fn_with_state(app.clone(), auth::guard_request));
     let mcp = Router::new()
-        .route_service("/mcp", mcp::build_service(app.engine.clone(), &app.config))
+        .route_service("/mcp", mcp::build_service(app.entrance.clone(), &app.config))
         .route_layer(from_fn_with_state(app.clone(), mcp::translate_response))
         .route_layer(from_fn_with_state(app.clone(), auth::guard_request));
     endpoint::build_routes(true)

@@ -84,19 +84,19 @@ pub async fn serve(app: App, listener: TcpListener, ending: impl Future<Output =
     keeper.abort();
     let end = tokio::time::Instant::now() + Duration::from_secs(SHUTDOWN_SECS);
     let _ = tokio::time::timeout_at(end, graceful.shutdown()).await;
-    let flush = tokio::task::spawn_blocking(move || app.engine.backend.flush());
     // Another process may hold the database for longer than anybody waits for this one to end.
-    let flushed =
-        tokio::time::timeout_at(end + FLUSH_TIMEOUT, flush).await.map_err(|_| io::Error::other(FLUSH_TIMED_OUT))?;
-    flushed.map_err(io::Error::other)?.map_err(io::Error::other)
+    let flushed = tokio::time::timeout_at(end + FLUSH_TIMEOUT, app.entrance.flush())
+        .await
+        .map_err(|_| io::Error::other(FLUSH_TIMED_OUT))?;
+    flushed.map_err(io::Error::other)
 }
 
 /// Does what is due for every tenant, again and again.
 async fn run_upkeep(app: App) {
     let every = Duration::from_secs(app.config.limits.upkeep_secs);
     let round = || async {
-        let kept = app.call_engine("upkeep", |engine| {
-            for tenant in engine.backend.list_tenants().map_err(Error::from)? {
+        let kept = app.entrance.call("upkeep", |engine| {
+            for tenant in engine.database().list_tenants().map_err(Error::from)? {
                 engine.upkeep(tenant.id, UpkeepOptions::default())?;
                 engine.purge_idempotency_keys(tenant.id)?;
             }

@@ -6,6 +6,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use crate::lock::lock_unpoisoned;
+
 /// Upper bounds of the latency buckets, in seconds: from an index look-up to a request that timed out.
 const BUCKETS: [f64; 12] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0];
 
@@ -41,7 +43,7 @@ pub(crate) struct Gauges {
 impl Metrics {
     /// One engine call of a verb.
     pub(crate) fn record_call(&self, verb: &'static str, took: Duration) {
-        let mut verbs = self.verbs.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut verbs = lock_unpoisoned(&self.verbs);
         let histogram = verbs.entry(verb).or_default();
         let secs = took.as_secs_f64();
         histogram.count += 1;
@@ -53,11 +55,11 @@ impl Metrics {
 
     /// One answer over HTTP.
     pub(crate) fn record_answer(&self, verb: &'static str, status: u16, code: Option<&str>) {
-        let mut answers = self.answers.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut answers = lock_unpoisoned(&self.answers);
         *answers.entry((verb, status)).or_default() += 1;
         drop(answers);
         if let Some(code) = code {
-            let mut refusals = self.refusals.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let mut refusals = lock_unpoisoned(&self.refusals);
             *refusals.entry(code.to_owned()).or_default() += 1;
         }
     }
@@ -92,12 +94,12 @@ impl Metrics {
     pub(crate) fn render_page(&self, gauges: &Gauges) -> String {
         let mut page = String::new();
         self.render_histograms(&mut page);
-        let answers = self.answers.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone();
+        let answers = lock_unpoisoned(&self.answers).clone();
         write_metric_head(&mut page, "ingrain_answers_total", "counter", "Answers by verb and status.");
         for ((verb, status), count) in answers {
             let _ = writeln!(page, "ingrain_answers_total{{verb=\"{verb}\",status=\"{status}\"}} {count}");
         }
-        let refusals = self.refusals.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone();
+        let refusals = lock_unpoisoned(&self.refusals).clone();
         write_metric_head(&mut page, "ingrain_refusals_total", "counter", "Calls that were not done, by code.");
         for (code, count) in refusals {
             let _ = writeln!(page, "ingrain_refusals_total{{code=\"{code}\"}} {count}");
@@ -135,7 +137,7 @@ impl Metrics {
     }
 
     fn render_histograms(&self, page: &mut String) {
-        let verbs = self.verbs.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone();
+        let verbs = lock_unpoisoned(&self.verbs).clone();
         let name = "ingrain_verb_seconds";
         write_metric_head(page, name, "histogram", "Time inside the engine, by verb.");
         for (verb, histogram) in verbs {

@@ -49,6 +49,20 @@ impl Problem {
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, code, detail).with_retry_after(RETRY_SECS)
     }
 
+    pub(crate) fn timeout() -> Problem {
+        Problem::new(StatusCode::GATEWAY_TIMEOUT, "http.timeout", "this took too long")
+    }
+
+    pub(crate) fn detail(&self) -> &str {
+        &self.detail
+    }
+
+    /// Seconds of its `retry-after` header.
+    pub(crate) fn retry_after_secs(&self) -> Option<u64> {
+        let (_, value) = self.headers.iter().find(|(name, _)| *name == RETRY_AFTER)?;
+        value.to_str().ok()?.parse().ok()
+    }
+
     pub(crate) fn with_retry_after(self, secs: u64) -> Problem {
         self.with_header(RETRY_AFTER, &secs.to_string())
     }

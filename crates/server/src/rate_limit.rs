@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use crate::lock::lock_unpoisoned;
+
 /// Buckets kept before full ones are thrown away: a bound on memory, far above any real number of principals.
 const BUCKETS_MAX: usize = 50_000;
 
@@ -53,8 +55,7 @@ impl RateLimiter {
     }
 
     fn spend_tokens(&self, name: &str, now: Instant, cost: f64) -> RateDecision {
-        // A poisoned lock still guards a usable map: counters are never half-written.
-        let mut buckets = self.buckets.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut buckets = lock_unpoisoned(&self.buckets);
         if buckets.len() >= BUCKETS_MAX && !buckets.contains_key(name) {
             buckets.retain(|_, bucket| self.refilled_tokens(*bucket, now) < self.burst);
         }

@@ -1,19 +1,17 @@
-//! Answers too long to hold: made piece by piece, as fast as somebody takes them.
+//! Answers too long to hold in memory: written in pieces, as fast as the client takes them.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::body::Bytes;
-use engine::Engine;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 
-use crate::app::App;
 use crate::problem::Problem;
 
-/// Pieces made ahead of the client: enough to keep both sides busy.
+/// Pieces written ahead of the client: enough to keep both sides busy.
 const PIECES_AHEAD: usize = 4;
 
-/// Where long work puts what it has.
+/// The sending half of a streamed answer, used from a blocking thread.
 pub(crate) struct PieceSender {
     sender: Sender<Result<Bytes, Problem>>,
     runtime: Handle,
@@ -21,37 +19,20 @@ pub(crate) struct PieceSender {
 }
 
 impl PieceSender {
-    /// Waits until the client takes more. One that takes nothing for the time of a whole request is let go.
+    /// A channel of pieces. Called on an async thread, whose runtime it keeps for its timer.
+    pub(crate) fn new(send_timeout: Duration) -> (PieceSender, Receiver<Result<Bytes, Problem>>) {
+        let (sender, receiver) = mpsc::channel(PIECES_AHEAD);
+        (PieceSender { sender, runtime: Handle::current(), send_timeout }, receiver)
+    }
+
+    /// Blocks until the client takes more. A client that takes nothing for the time of a whole request is dropped.
     pub(crate) fn send_piece(&self, piece: Bytes) -> Result<(), Problem> {
         let sent = self.runtime.block_on(self.sender.send_timeout(Ok(piece), self.send_timeout));
         sent.map_err(|_| Problem::busy("http.slow_client", "the client takes no more"))
     }
-}
 
-impl App {
-    /// As [`App::call`], for a verb that answers in pieces. What breaks it is the last piece.
-    pub(crate) async fn stream_from_engine<F>(
-        &self,
-        verb: &'static str,
-        work: F,
-    ) -> Result<Receiver<Result<Bytes, Problem>>, Problem>
-    where
-        F: FnOnce(&Engine, &PieceSender) -> Result<(), Problem> + Send + 'static,
-    {
-        let turn = self.acquire_call_permit().await?;
-        let (sender, receiver) = mpsc::channel(PIECES_AHEAD);
-        let app = self.clone();
-        let outlet =
-            PieceSender { sender, runtime: Handle::current(), send_timeout: app.config.limits.request_timeout() };
-        tokio::task::spawn_blocking(move || {
-            let started = Instant::now();
-            if let Err(problem) = work(&app.engine, &outlet) {
-                // Nobody left to tell is no failure.
-                let _ = outlet.runtime.block_on(outlet.sender.send_timeout(Err(problem), outlet.send_timeout));
-            }
-            app.metrics.record_call(verb, started.elapsed());
-            drop(turn);
-        });
-        Ok(receiver)
+    /// Sends the error that ends the answer. A client that has gone is no failure.
+    pub(crate) fn send_problem(&self, problem: Problem) {
+        let _ = self.runtime.block_on(self.sender.send_timeout(Err(problem), self.send_timeout));
     }
 }

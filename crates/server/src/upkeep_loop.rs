@@ -5,9 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use engine::UpkeepOptions;
 use engine::model::id::TenantId;
-use engine::{Engine, UpkeepOptions};
 use tokio::sync::Mutex;
+
+use crate::entrance::Entrance;
 
 /// What a round under way gets at the end, to give back its turn: another process would wait minutes for it.
 const LAST_ROUND_TIMEOUT: Duration = Duration::from_millis(500);
@@ -25,7 +27,7 @@ pub(crate) async fn run_periodically<F: Future<Output = bool>>(every: Duration, 
 
 /// Serves, and meanwhile gives vectors to what has none of the current model. With nothing to do a round is one look.
 pub(crate) async fn serve_with_vector_upkeep<T>(
-    engine: Engine,
+    entrance: Entrance,
     tenant: TenantId,
     every: Duration,
     serving: impl Future<Output = T>,
@@ -34,14 +36,14 @@ pub(crate) async fn serve_with_vector_upkeep<T>(
     let keeper = tokio::spawn({
         let (going_on, at_work) = (Arc::clone(&going_on), Arc::clone(&at_work));
         run_periodically(every, move || {
-            let (engine, going_on, at_work) = (engine.clone(), Arc::clone(&going_on), Arc::clone(&at_work));
+            let (entrance, going_on, at_work) = (entrance.clone(), Arc::clone(&going_on), Arc::clone(&at_work));
             async move {
                 let turn = at_work.lock_owned().await;
-                let round = tokio::task::spawn_blocking(move || {
+                let round = entrance.call_unqueued("upkeep_vectors", move |engine| {
                     let done =
                         engine.upkeep_vectors(tenant, UpkeepOptions::default(), &|| going_on.load(Ordering::Relaxed));
                     drop(turn);
-                    done.is_ok()
+                    Ok(done.is_ok())
                 });
                 round.await.unwrap_or(false)
             }

@@ -1,15 +1,15 @@
-//! What goes wrong inside a backend, and how the engine hears of it.
+//! The error type inside a backend, and its conversion to the engine's `StoreError`.
 
 use engine::model::error::StoreError;
 
-/// Either the driver failed, or what it said already has a meaning.
+/// An error of the driver, not classified yet, or one that is a `StoreError` already.
 #[derive(Debug)]
 pub(crate) enum Fault<E> {
     Sql(E),
     Store(StoreError),
 }
 
-/// A driver's failure in the words of the engine.
+/// Classifies a driver's error.
 pub(crate) trait ToStoreError {
     fn to_store_error(&self) -> StoreError;
 }
@@ -30,8 +30,8 @@ impl<E: ToStoreError> From<Fault<E>> for StoreError {
 }
 
 impl<E> Fault<E> {
-    /// What was read cannot have been written by us.
-    pub(crate) fn corrupt(what: impl std::fmt::Display) -> Fault<E> {
-        Fault::Store(StoreError::Corrupt(what.to_string()))
+    /// Stored data that this program cannot have written.
+    pub(crate) fn corrupt(reason: impl std::fmt::Display) -> Fault<E> {
+        Fault::Store(StoreError::Corrupt(reason.to_string()))
     }
 }

@@ -1,11 +1,13 @@
-//! Wakes those who wait for events. Both backends ring it when a log has grown; what happened is read from the log.
+//! Wakes threads that wait for new events. A notification carries no event: waiters read those from the log.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use engine::model::error::StoreError;
 
-/// A bell that rings when a log has grown.
+use crate::sync::lock;
+
+/// Signalled when an event log of any tenant has grown. Counts its signals, so that none is missed between two waits.
 #[derive(Default)]
 pub(crate) struct Notifier {
     generation: Mutex<u64>,
@@ -14,36 +16,37 @@ pub(crate) struct Notifier {
 
 impl Notifier {
     pub(crate) fn notify_all(&self) {
-        *self.generation.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        *lock(&self.generation) += 1;
         self.changed.notify_all();
     }
 
-    /// Waits until it has rung since it had rung `heard` times; answers how often by now.
-    pub(crate) fn wait_changed(&self, heard: u64) -> u64 {
-        let rung = self.generation.lock().unwrap_or_else(PoisonError::into_inner);
-        *self.changed.wait_while(rung, |rung| *rung == heard).unwrap_or_else(PoisonError::into_inner)
+    /// Waits for a signal after the one with number `seen`; returns the number of the latest.
+    pub(crate) fn wait_changed(&self, seen: u64) -> u64 {
+        let generation = lock(&self.generation);
+        *self.changed.wait_while(generation, |generation| *generation == seen).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until the log's last entry comes after `after`, at most so long; answers its number. Looks by itself every
-    /// `look_again`, for what nobody rang about.
+    /// Waits until the last event's number is above `after`, or until `at_most` has passed; returns that number. Also
+    /// polls every `poll_interval`, for events of other processes whose signal does not arrive here.
     pub(crate) fn wait_for_event(
         &self,
         after: u64,
         at_most: Duration,
-        look_again: Duration,
+        poll_interval: Duration,
         last_event: impl Fn() -> Result<u64, StoreError>,
     ) -> Result<u64, StoreError> {
-        let until = Instant::now() + at_most;
+        let deadline = Instant::now() + at_most;
         loop {
-            // Counted before the log is looked at, so that nothing written between is missed.
-            let heard = *self.generation.lock().unwrap_or_else(PoisonError::into_inner);
+            // Read before the log: a signal between the two reads then ends the wait below at once.
+            let seen = *lock(&self.generation);
             let last = last_event()?;
-            let left = until.saturating_duration_since(Instant::now());
+            let left = deadline.saturating_duration_since(Instant::now());
             if last > after || left.is_zero() {
                 return Ok(last);
             }
-            let rung = self.generation.lock().unwrap_or_else(PoisonError::into_inner);
-            drop(self.changed.wait_timeout_while(rung, left.min(look_again), |rung| *rung == heard));
+            let generation = lock(&self.generation);
+            let pause = left.min(poll_interval);
+            drop(self.changed.wait_timeout_while(generation, pause, |generation| *generation == seen));
         }
     }
 }

@@ -1,5 +1,6 @@
-//! Administration: keys, tenants, export and import, erasure, log verification.
+//! Administration: API keys, tenants and their seeds, usage counts, export and import, erasure, log verification.
 
+pub(crate) mod database;
 pub(crate) mod erase;
 pub(crate) mod export;
 pub(crate) mod import;

@@ -1,4 +1,5 @@
-//! Decision points of an agent (seed 001), and what helps there: presets of a turn's context, as data.
+//! Decision points: presets for a turn's search at typical decisions of an agent (task, tool, approval, content,
+//! delegation), as a table.
 
 use std::collections::HashMap;
 
@@ -10,47 +11,49 @@ use crate::model::store::{AUDIT_LOG, KNOWLEDGE_BASE, WORKFLOW_STEPS};
 use crate::model::vocabulary::{Kind, Purpose, Ranker};
 use crate::policy;
 use crate::ports::Filter;
-use crate::recall::ranking::Hit;
+use crate::recall::ranking::{self, Hit};
 use crate::recall::search::SearchQuery;
 use crate::recall::{search, visibility};
 use crate::sources::episodes::EPISODES_STORE;
 
-/// One purpose and where its answers are.
+/// The preset of one decision point.
 #[derive(Debug)]
 pub struct Preset {
     pub purpose: Purpose,
-    /// What it finds, for people.
+    /// What it finds, for help texts.
     pub about: &'static str,
     pub sources: &'static [PresetSource],
-    /// Each entry says whose it is: who did something well is the answer.
+    /// Whether entries show their authors: for approval and delegation, who did it is part of the answer.
     pub shows_authors: bool,
 }
 
-/// One place to look. Empty lists do not filter.
+/// One search of a preset. Empty lists do not filter.
 #[derive(Debug)]
 pub struct PresetSource {
     pub stores: &'static [&'static str],
     pub kinds: &'static [Kind],
-    /// At least one of these beginnings of words stands in the text: what tells an outcome from small talk.
+    /// The text must contain a word that starts with one of these: outcomes and decisions rather than small talk.
     pub word_starts: &'static [&'static str],
 }
 
 const fn preset_source(
     stores: &'static [&'static str],
     kinds: &'static [Kind],
-    says: &'static [&'static str],
+    word_starts: &'static [&'static str],
 ) -> PresetSource {
-    PresetSource { stores, kinds, word_starts: says }
+    PresetSource { stores, kinds, word_starts }
 }
 
+/// Word stems of outcomes.
 const OUTCOME_WORDS: &[&str] = &[
     "complet", "finish", "done", "succe", "work", "fail", "error", "broke", "resolv", "fix", "deploy", "outcome",
     "result", "decid", "time",
 ];
+/// Word stems of decisions.
 const DECISION_WORDS: &[&str] =
     &["approv", "reject", "denied", "declin", "decid", "decision", "agreed", "budget", "sign"];
 
-/// Every purpose, in the order people are shown.
+/// All presets, in the order of help texts.
 pub const PRESETS: &[Preset] = &[
     Preset {
         purpose: Purpose::Task,
@@ -97,20 +100,22 @@ pub const PRESETS: &[Preset] = &[
     Preset {
         purpose: Purpose::Delegation,
         about: "who handled similar work, and how that ended",
-        // What all agents leave behind: one's own episodes only ever name oneself.
+        // Without episodes: an agent's own episodes name only itself.
         sources: &[preset_source(&[WORKFLOW_STEPS, AUDIT_LOG], &[], &[])],
         shows_authors: true,
     },
 ];
 
 impl Purpose {
+    /// The preset of this purpose.
     pub fn preset(self) -> &'static Preset {
-        // INVARIANT: the table has a row for each purpose; a test goes through them.
+        // INVARIANT: the table has a row for each purpose; a test checks it.
         PRESETS.iter().find(|preset| preset.purpose == self).unwrap_or(&PRESETS[0])
     }
 }
 
 impl PresetSource {
+    /// Whether a hit contains one of the word starts.
     fn matches_hit(&self, hit: &Hit) -> bool {
         let text = hit.memory.content.to_lowercase();
         let begins = |word: &str, start: &str| word.starts_with(start);
@@ -120,18 +125,19 @@ impl PresetSource {
                 .any(|word| self.word_starts.iter().any(|start| begins(word, start)))
     }
 
-    /// The caller's own filter goes before the preset's.
-    fn merge_filter(&self, given: &Filter) -> Filter {
+    /// The caller's filter with the preset's stores and kinds where the caller names none.
+    fn merge_filter(&self, caller_filter: &Filter) -> Filter {
         let stores = || self.stores.iter().map(|slug| (*slug).to_owned()).collect();
         Filter {
-            stores: if given.stores.is_empty() { stores() } else { given.stores.clone() },
-            kinds: if given.kinds.is_empty() { self.kinds.to_vec() } else { given.kinds.clone() },
-            ..given.clone()
+            stores: if caller_filter.stores.is_empty() { stores() } else { caller_filter.stores.clone() },
+            kinds: if caller_filter.kinds.is_empty() { self.kinds.to_vec() } else { caller_filter.kinds.clone() },
+            ..caller_filter.clone()
         }
     }
 }
 
-/// What a preset finds for a message, best first, each once; and what could not be done.
+/// Hits of all searches of a preset, best first, each memory once with its best score; and the warnings of the
+/// searches.
 pub(crate) fn search_for_purpose(
     engine: &Engine,
     caller: &Caller,
@@ -141,17 +147,18 @@ pub(crate) fn search_for_purpose(
 ) -> Result<(Vec<Hit>, Vec<String>), Error> {
     let mut best: HashMap<MemoryId, Hit> = HashMap::new();
     let mut warnings = Vec::new();
-    for look in purpose.preset().sources {
-        let query = SearchQuery { filter: look.merge_filter(&query.filter), ..query.clone() };
-        let eyes = visibility::visible_for_filter(engine, caller, &query.filter)?;
-        let (hits, answer) = search::find_hits(engine, &eyes, &query, Ranker::Operational, limit)?;
+    for source in purpose.preset().sources {
+        let query = SearchQuery { filter: source.merge_filter(&query.filter), ..query.clone() };
+        let readable = visibility::visible_for_filter(engine, caller, &query.filter)?;
+        let (hits, answer) = search::find_hits(engine, &readable, &query, Ranker::Operational, limit)?;
+        // Every search repeats a warning such as a missing embedder.
         for warning in answer.warnings {
             if !warnings.contains(&warning) {
                 warnings.push(warning);
             }
         }
-        let seen = |hit: &Hit| eyes.shows_memory(&hit.memory) && policy::may_recall_in_run(caller, &hit.memory);
-        for hit in hits.into_iter().filter(|hit| seen(hit) && look.matches_hit(hit)) {
+        let may_see = |hit: &Hit| readable.shows_memory(&hit.memory) && policy::may_recall_in_run(caller, &hit.memory);
+        for hit in hits.into_iter().filter(|hit| may_see(hit) && source.matches_hit(hit)) {
             match best.get(&hit.memory.id) {
                 Some(kept) if kept.score >= hit.score => {}
                 _ => {
@@ -161,10 +168,8 @@ pub(crate) fn search_for_purpose(
         }
     }
     let mut hits: Vec<Hit> = best.into_values().collect();
-    hits.sort_by(|one, other| {
-        let newer = other.memory.updated_at.cmp(&one.memory.updated_at);
-        other.score.total_cmp(&one.score).then(newer).then(one.memory.id.cmp(&other.memory.id))
-    });
+    // The map has no order; the sort is total, so the result has.
+    hits.sort_by(|one, other| ranking::compare_hits(Ranker::Operational, one, other));
     Ok((hits, warnings))
 }
 
@@ -173,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_purpose_has_its_row() {
+    fn every_purpose_has_a_preset() {
         for purpose in Purpose::ALL {
             assert_eq!(purpose.preset().purpose, *purpose);
             assert!(!purpose.preset().sources.is_empty());

@@ -1,4 +1,5 @@
-//! Turn context: what a model is shown before its turn, within a budget, with a receipt.
+//! Turn context: the memories for one turn, selected within a token budget, rendered and recorded in a receipt.
+//! The budget order is in [`choose_within_budget`].
 
 use crate::Engine;
 use crate::context::decision_points;
@@ -31,33 +32,37 @@ use crate::text::digest::content_sha256;
 use crate::text::plural::format_count;
 use crate::text::token_estimate;
 
-/// What a turn asks for.
+// Request and answer.
+
+/// A request for the context of one turn.
 #[derive(Clone, Debug, Default)]
 pub struct ContextRequest {
-    /// The latest message of the user. Empty means nothing is looked for.
+    /// The user's latest message, searched for. Without it the context is empty.
     pub message: String,
+    /// Default: `limits.context_budget_tokens`.
     pub budget_tokens: Option<usize>,
+    /// Ranked memories to show at most. Default: `limits.context_memories_max`.
     pub memories_max: Option<usize>,
-    /// A decision point whose answers are looked for; `None`: whatever fits the message.
+    /// Search with the preset of a decision point; `None`: a plain search for the message.
     pub purpose: Option<Purpose>,
     pub filter: Filter,
 }
 
-/// What to put before the turn.
+/// The context of one turn.
 #[derive(Clone, Debug, Default)]
 pub struct Context {
-    /// The two blocks, ready to be a system message; empty where there is nothing.
+    /// The trusted and the untrusted block, as text for a system message; empty if no memory is shown.
     pub text: String,
     pub tokens: usize,
     pub candidates: Vec<ConsideredMemory>,
-    /// `None` where nothing was looked for.
+    /// Id of the receipt; `None` if nothing was searched or the receipt could not be stored.
     pub receipt: Option<String>,
-    /// What could not be done, in words.
+    /// Parts of the retrieval that failed or were left out, in words.
     pub skipped: Vec<String>,
 }
 
 impl Context {
-    /// Ready chat messages: the blocks as a system message, where there are any, then the user's.
+    /// Chat messages: the blocks as a system message, unless empty, then the user's message.
     pub fn to_messages(&self, message: &str) -> Vec<Message> {
         let blocks = Some(self.text.clone()).filter(|text| !text.is_empty());
         let blocks = blocks.map(|content| Message { role: TurnRole::System, content });
@@ -66,19 +71,24 @@ impl Context {
     }
 }
 
-/// Said where nothing is looked for.
+/// Note of a context or window while memory is turned off.
 pub(crate) const MEMORY_OFF: &str = "memory is turned off";
 
-/// A candidate with its text, before it is known what fits.
+// Selection within the budget.
+
+/// A candidate with its memory, whose text is needed for rendering.
 pub(crate) struct ContextCandidate {
     pub(crate) considered: ConsideredMemory,
     pub(crate) memory: Memory,
 }
 
-/// What the blocks cost so far, counted upwards: no block is rendered to know whether one more memory fits.
+/// Running token count of the two blocks. An upper bound from estimates of frames and entries, so that the blocks are
+/// not rendered again for every candidate.
 struct TokenBill {
     tokens: usize,
+    /// Tokens of each block without entries, indexed by [`ContextBlock`].
     frames: [usize; 2],
+    /// Blocks with at least one entry, whose frame is already counted.
     open: [bool; 2],
 }
 
@@ -92,18 +102,19 @@ impl TokenBill {
         }
     }
 
-    /// The bill once this block is open.
+    /// Tokens including the frame of this block.
     fn tokens_with_block(&self, block: ContextBlock) -> usize {
         self.tokens + if self.open[block as usize] { 0 } else { self.frames[block as usize] }
     }
 
     fn add_entry(&mut self, block: ContextBlock, entry_tokens: usize) {
+        // The frame is counted with the first entry: a block without entries is not rendered.
         self.tokens = self.tokens_with_block(block) + entry_tokens;
         self.open[block as usize] = true;
     }
 }
 
-/// The block a candidate belongs into, by its trust.
+/// The block of a candidate, by its trust.
 pub(crate) fn block_for_trust(settings: &ReceiptSettings, considered: &ConsideredMemory) -> ContextBlock {
     match trust_score(considered.trust) >= settings.trusted_from {
         true => ContextBlock::Trusted,
@@ -111,18 +122,20 @@ pub(crate) fn block_for_trust(settings: &ReceiptSettings, considered: &Considere
     }
 }
 
-/// Said where a receipt is named before it is on disk.
+/// Warning for a receipt id that is returned before the receipt is on disk.
 pub const RECEIPT_PENDING: &str =
-    "the receipt is not on disk yet: the database is busy, and it is written once that is over";
+    "the receipt is not on disk yet: the database is busy, and the receipt is written as soon as it is free";
 
-/// A receipt, and what the answer says of it: its name, where it is or will be there, and what is in doubt about it.
+/// A receipt after its commit.
 pub(crate) struct ReceiptOutcome {
     receipt: Receipt,
+    /// Set if the receipt is or will be on disk.
     pub(crate) id: Option<String>,
+    /// Set if the receipt is not on disk yet, or was not stored.
     pub(crate) warning: Option<String>,
 }
 
-/// What a turn would be shown, before anybody is told.
+/// The candidates of a turn with the decision for each. Nothing is recorded yet.
 struct ContextSelection {
     settings: ReceiptSettings,
     choices: Vec<ContextCandidate>,
@@ -130,14 +143,16 @@ struct ContextSelection {
 }
 
 impl Engine {
-    /// The memories for one turn. A failing retrieval does not fail the turn: the answer says what was skipped.
+    /// The memories for one turn, within the budget. A failed retrieval does not fail the turn: `skipped` says what is
+    /// missing.
     pub fn context(&self, caller: &Caller, request: &ContextRequest) -> Result<Context, Error> {
         check_range("budget_tokens", request.budget_tokens, self.limits().context_budget_max)?;
         check_range("memories_max", request.memories_max, self.limits().results_max)?;
+        // After the range checks: a wrong request is an error also while memory is turned off.
         if self.settings.memory_off {
             return Ok(Context { skipped: vec![MEMORY_OFF.to_owned()], ..Context::default() });
         }
-        // Asked for by name, a store that is not there is a mistake, not a failing retrieval.
+        // An unknown store in the filter is the caller's mistake, not a failed retrieval.
         if !request.filter.stores.is_empty() {
             stores::ensure_stores_readable(
                 self,
@@ -146,30 +161,34 @@ impl Engine {
                 &request.filter.stores,
             )?;
         }
+        // No receipt either, since nothing was searched.
         if request.message.trim().is_empty() {
             return Ok(Context::default());
         }
         let ContextSelection { settings, choices, skipped } = select_candidates(self, caller, request);
         let text = render_candidates(&settings, &choices.iter().collect::<Vec<_>>());
         let tokens = token_estimate::estimate(&text);
+        // INVARIANT: the running count of `TokenBill` is an upper bound, so the rendered text is within the budget.
         debug_assert!(tokens <= settings.budget_tokens, "a context never passes its budget");
         let candidates = choices.into_iter().map(|choice| choice.considered).collect();
-        let proof = commit_receipt(self, caller, &request.message, settings, candidates, &text, tokens, skipped);
-        let ReceiptOutcome { receipt: Receipt { candidates, mut skipped, .. }, id, warning: doubt } = proof;
-        skipped.extend(doubt);
+        let outcome = commit_receipt(self, caller, &request.message, settings, candidates, &text, tokens, skipped);
+        let ReceiptOutcome { receipt: Receipt { candidates, mut skipped, .. }, id, warning } = outcome;
+        skipped.extend(warning);
         Ok(Context { text, tokens, candidates, receipt: id, skipped })
     }
 }
 
+/// Retrieves the candidates and decides which are shown. Without side effects, so that `diagnose` can use it.
 fn select_candidates(engine: &Engine, caller: &Caller, request: &ContextRequest) -> ContextSelection {
     let mut skipped = Vec::new();
     let always = list_always_injected(engine, caller, &request.filter).unwrap_or_else(|error| {
         skipped.push(format!("always-inject memories: {}", error.code()));
         Vec::new()
     });
-    let hits = find_ranked(engine, caller, request, &mut skipped);
     let settings = context_settings(engine, request);
+    let hits = find_ranked(engine, caller, request, settings.memories_max, &mut skipped);
     let choices = choose_within_budget(engine, &settings, always, hits);
+    // An empty context because of a small budget would look like "no memories found".
     let left_out = choices.iter().filter(|choice| choice.considered.is_over_budget()).count();
     if left_out > 0 && choices.iter().all(|choice| choice.considered.block.is_none()) {
         let budget = settings.budget_tokens;
@@ -179,7 +198,7 @@ fn select_candidates(engine: &Engine, caller: &Caller, request: &ContextRequest)
     ContextSelection { settings, choices, skipped }
 }
 
-/// What would become of one memory in this turn; leaves no trace. `None`: it is not even a candidate.
+/// The decision a turn would make for one memory; nothing is recorded. `None` if it would not be a candidate.
 pub(crate) fn preview_candidate(
     engine: &Engine,
     caller: &Caller,
@@ -190,6 +209,7 @@ pub(crate) fn preview_candidate(
     choices.into_iter().map(|choice| choice.considered).find(|considered| considered.memory == id)
 }
 
+/// The request with defaults and limits applied, as the receipt records it.
 pub(crate) fn context_settings(engine: &Engine, request: &ContextRequest) -> ReceiptSettings {
     let limits = engine.limits();
     ReceiptSettings {
@@ -204,25 +224,35 @@ pub(crate) fn context_settings(engine: &Engine, request: &ContextRequest) -> Rec
     }
 }
 
+/// Always-inject memories the caller may see, last updated first, at most `limits.always_inject_max`.
 pub(crate) fn list_always_injected(engine: &Engine, caller: &Caller, filter: &Filter) -> Result<Vec<Memory>, Error> {
     let pinned =
         Filter { always_inject: Some(true), unexpired_at: Some(search::query_time(engine, filter)), ..filter.clone() };
     let page = PageRequest { order: SortOrder::Newest, after: None, limit: engine.limits().always_inject_max };
-    let eyes = visibility::visible_for_filter(engine, caller, filter)?;
-    let mut memories = engine.backend.list_memories(&eyes, &pinned, &page)?;
-    memories.retain(|memory| eyes.shows_memory(memory) && policy::may_recall_in_run(caller, memory));
+    let readable = visibility::visible_for_filter(engine, caller, filter)?;
+    let mut memories = engine.backend.list_memories(&readable, &pinned, &page)?;
+    memories.retain(|memory| readable.shows_memory(memory) && policy::may_recall_in_run(caller, memory));
     Ok(memories)
 }
 
-fn find_ranked(engine: &Engine, caller: &Caller, request: &ContextRequest, skipped: &mut Vec<String>) -> Vec<Hit> {
+/// Ranked memories for the message. A failure is noted in `skipped` and gives no hits.
+fn find_ranked(
+    engine: &Engine,
+    caller: &Caller,
+    request: &ContextRequest,
+    memories_max: usize,
+    skipped: &mut Vec<String>,
+) -> Vec<Hit> {
     let query = SearchQuery { text: request.message.clone(), filter: request.filter.clone(), ..SearchQuery::default() };
-    let limit =
-        request.memories_max.unwrap_or(engine.limits().context_memories_max).clamp(1, engine.limits().results_max);
+    // At least one is searched for, so that a limit of 0 in the configuration still yields candidates for the receipt.
+    let limit = memories_max.max(1);
     let found = match request.purpose {
+        // Applies the read predicate itself, for each of its searches.
         Some(purpose) => decision_points::search_for_purpose(engine, caller, &query, purpose, limit),
-        None => visibility::visible_for_filter(engine, caller, &request.filter).and_then(|eyes| {
-            let (mut hits, answer) = search::find_hits_or_by_time(engine, &eyes, &query, Ranker::Operational, limit)?;
-            hits.retain(|hit| eyes.shows_memory(&hit.memory) && policy::may_recall_in_run(caller, &hit.memory));
+        None => visibility::visible_for_filter(engine, caller, &request.filter).and_then(|readable| {
+            let (mut hits, answer) =
+                search::find_hits_or_by_time(engine, &readable, &query, Ranker::Operational, limit)?;
+            hits.retain(|hit| readable.shows_memory(&hit.memory) && policy::may_recall_in_run(caller, &hit.memory));
             Ok((hits, answer.warnings))
         }),
     };
@@ -238,7 +268,13 @@ fn find_ranked(engine: &Engine, caller: &Caller, request: &ContextRequest, skipp
     }
 }
 
-/// Decides who is shown: always-inject first within their share, then by rank while the budget lasts.
+/// Budget order of a turn. To change what is shown first, change this function.
+///
+/// 1. Always-inject memories, within their share of the budget (`1 / limits.always_inject_share`).
+/// 2. Ranked memories, best first, within the rest of the budget and up to `memories_max`.
+///
+/// A memory that does not fit is skipped, and a smaller one below it may still be shown. All candidates are returned,
+/// each with its reason, for the receipt.
 fn choose_within_budget(
     engine: &Engine,
     settings: &ReceiptSettings,
@@ -249,10 +285,11 @@ fn choose_within_budget(
     let share = settings.budget_tokens / engine.limits().always_inject_share;
     let mut choices: Vec<ContextCandidate> = Vec::new();
     let mut bill = TokenBill::new(settings);
+    // These do not count towards `memories_max`.
     for memory in always {
         let choice = unshown_candidate(engine, settings, Hit::without_score(memory), OVER_BUDGET_REASON.to_owned());
         let choice = fit_candidate(engine, settings, &mut bill, choice, share, "always injected");
-        // What does not fit into the share may still come by its rank.
+        // One that does not fit into the share is tried again by its rank, if it has one.
         let (id, is_shown) = (choice.memory.id, choice.considered.block.is_some());
         if is_shown || !hits.iter().any(|hit| hit.memory.id == id) {
             pinned.push(id);
@@ -264,10 +301,12 @@ fn choose_within_budget(
         if pinned.contains(&hit.memory.id) {
             continue;
         }
+        // A notice reports a promotion or rollback. Only decision points, which ask for past decisions, show it.
         if settings.purpose.is_none() && promotion_notice::is_notice(&hit.memory) {
             choices.push(unshown_candidate(engine, settings, hit, NOTICE_REASON.to_owned()));
             continue;
         }
+        // Recorded although it is not shown: a receipt lists everything that was considered.
         if shown == settings.memories_max {
             choices.push(unshown_candidate(
                 engine,
@@ -285,7 +324,7 @@ fn choose_within_budget(
     choices
 }
 
-/// Shows a candidate, whole or cut, if the blocks with it stay within `budget_tokens`; else leaves it as it is.
+/// Shows a candidate, whole or cut, if the blocks then stay within `budget_tokens`; otherwise returns it unchanged.
 fn fit_candidate(
     engine: &Engine,
     settings: &ReceiptSettings,
@@ -295,38 +334,41 @@ fn fit_candidate(
     reason: &str,
 ) -> ContextCandidate {
     let block = block_for_trust(settings, &choice.considered);
-    let besides =
+    let fixed_tokens =
         bill.tokens_with_block(block) + render::entry_head_tokens(&to_shown_entry(&choice.considered, &choice.memory));
-    let Some(room) = budget_tokens.checked_sub(besides) else { return choice };
-    // A few words of a long text help nobody.
-    if room < engine.limits().context_cut_tokens_min && render::is_cut(&choice.memory.content, room) {
+    let Some(content_tokens) = budget_tokens.checked_sub(fixed_tokens) else { return choice };
+    // The first few words of a long text are no use: show a cut memory only from `context_cut_tokens_min` tokens.
+    if content_tokens < engine.limits().context_cut_tokens_min && render::is_cut(&choice.memory.content, content_tokens)
+    {
         return choice;
     }
-    choice.considered.content_tokens_max = room;
-    let cost = render::entry_tokens(&to_shown_entry(&choice.considered, &choice.memory));
-    bill.add_entry(block, cost);
+    // All the tokens left, also if the content is shorter: a replay cuts at the same place.
+    choice.considered.content_tokens_max = content_tokens;
+    let entry_tokens = render::entry_tokens(&to_shown_entry(&choice.considered, &choice.memory));
+    bill.add_entry(block, entry_tokens);
     choice.considered =
-        ConsideredMemory { block: Some(block), reason: reason.to_owned(), tokens: cost, ..choice.considered };
+        ConsideredMemory { block: Some(block), reason: reason.to_owned(), tokens: entry_tokens, ..choice.considered };
     choice
 }
 
+/// A candidate that is not shown, for this reason. Both trust and staleness are those of now, not of the last save.
 pub(crate) fn unshown_candidate(
     engine: &Engine,
     settings: &ReceiptSettings,
     hit: Hit,
     reason: String,
 ) -> ContextCandidate {
-    let signed = settings.purpose.is_some_and(|purpose| purpose.preset().shows_authors);
-    let stale = hit.memory.verify_by.is_some_and(|by| by <= engine.clock.now());
+    let shows_author = settings.purpose.is_some_and(|purpose| purpose.preset().shows_authors);
+    let now = engine.clock.now();
     let considered = ConsideredMemory {
         memory: hit.memory.id,
         version: hit.memory.version,
         store: hit.memory.store.clone(),
         path: hit.memory.path.clone(),
-        trust: hit.memory.trust_at(engine.clock.now()),
+        trust: hit.memory.trust_at(now),
         kind: hit.memory.kind,
-        author: signed.then(|| hit.memory.author.clone()),
-        stale,
+        author: shows_author.then(|| hit.memory.author.clone()),
+        stale: hit.memory.is_stale(now),
         score: hit.score,
         parts: hit.parts.iter().map(|(name, part)| ((*name).to_owned(), *part)).collect(),
         block: None,
@@ -337,7 +379,10 @@ pub(crate) fn unshown_candidate(
     ContextCandidate { considered, memory: hit.memory }
 }
 
-/// Writes receipt, counters and event with the next group: the turn waits for no disk.
+// Receipt.
+
+/// Commits the receipt with its event, usage records and recall counters in one change. Waits up to two seconds until
+/// it is on disk (decision 0014); see [`commit_in_time`].
 #[expect(clippy::too_many_arguments, reason = "the parts of one record, joined here and nowhere else")]
 pub(crate) fn commit_receipt(
     engine: &Engine,
@@ -361,16 +406,17 @@ pub(crate) fn commit_receipt(
         block_sha256: content_sha256(text),
         skipped,
     };
+    // Events, usage and counters are for shown memories only; other candidates were not seen by the model.
     let shown: Vec<&ConsideredMemory> =
         receipt.candidates.iter().filter(|considered| considered.block.is_some()).collect();
-    let loaded = |considered: &&ConsideredMemory| {
+    let to_loaded_json = |considered: &&ConsideredMemory| {
         serde_json::json!({
             "id": considered.memory, "version": considered.version, "store": considered.store,
             "path": considered.path, "trust": considered.trust,
         })
     };
     let event = EventBody::new(EventName::ContextLoaded, caller, now)
-        .with_field("memories", shown.iter().map(loaded).collect::<Vec<_>>())
+        .with_field("memories", shown.iter().map(to_loaded_json).collect::<Vec<_>>())
         .with_field("tokens", tokens)
         .with_field("receipt", &receipt.id)
         .with_scope(caller.conversation.clone().map(|conversation| Scope::Conversation { conversation }));
@@ -380,28 +426,36 @@ pub(crate) fn commit_receipt(
             usage::new_usage(engine, caller, Touch::Injected, considered.memory, considered.version, Some(&receipt.id));
         change = change.with_write(Write::Row(usage.to_row()));
     }
+    // The layer is not known here; the backend ignores ids in `fading` that are no episodes.
     let memories: Vec<MemoryId> = shown.iter().map(|considered| considered.memory).collect();
-    let (id, doubt) = commit_in_time(
+    let (id, warning) = commit_in_time(
         engine,
         change.with_write(Write::CountRecalls { fading: memories.clone(), memories }),
         &receipt.id,
     );
-    ReceiptOutcome { receipt, id, warning: doubt }
+    ReceiptOutcome { receipt, id, warning }
 }
 
-/// Waits for the disk as long as a turn can wait: the receipt's name where there is one, and what is to be said of it.
+/// Commits and waits for the disk for a limited time. Returns the receipt's id, unless the commit failed, and a
+/// warning, unless it is on disk. After the time limit the commit stays queued and is not given up.
 fn commit_in_time(engine: &Engine, change: Change, id: &str) -> (Option<String>, Option<String>) {
     match wait_for_answer(|answer| engine.backend.commit_later_with_callback(change, answer)) {
         Some(Ok(())) => (Some(id.to_owned()), None),
         Some(Err(error)) => (None, Some(format!("the receipt was not kept: {error}"))),
+        // Still queued: the receipt will be written, so its id is valid.
         None => (Some(id.to_owned()), Some(RECEIPT_PENDING.to_owned())),
     }
 }
 
+/// Renders the shown candidates in their two blocks.
 pub(crate) fn render_candidates(settings: &ReceiptSettings, choices: &[&ContextCandidate]) -> String {
-    let of = |block: ContextBlock| -> Vec<ShownMemory<'_>> {
+    let entries_of = |block: ContextBlock| -> Vec<ShownMemory<'_>> {
         let chosen = choices.iter().filter(|choice| choice.considered.block == Some(block));
         chosen.map(|choice| to_shown_entry(&choice.considered, &choice.memory)).collect()
     };
-    render::render_blocks(&settings.tag_prefix, &of(ContextBlock::Trusted), &of(ContextBlock::Untrusted))
+    render::render_blocks(
+        &settings.tag_prefix,
+        &entries_of(ContextBlock::Trusted),
+        &entries_of(ContextBlock::Untrusted),
+    )
 }

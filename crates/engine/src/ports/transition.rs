@@ -10,6 +10,7 @@ use crate::model::caller::Caller;
 use crate::model::event::{EventBody, EventName};
 use crate::model::guard::Guard;
 use crate::model::memory::Memory;
+use crate::model::refusal::Refusal;
 use crate::model::vocabulary::{Operation, State};
 use crate::ports::change::Change;
 
@@ -67,6 +68,14 @@ impl<'a> Transition<'a> {
         }
         (change.with_entry(entry), altered)
     }
+}
+
+/// Outcome of a verb that makes one transition: pin, rename, verify-by, forget.
+#[derive(Debug, Clone)]
+pub enum TransitionOutcome {
+    /// The memory after the transition.
+    Done(Box<Memory>),
+    Refused(Refusal),
 }
 
 /// Sets the state `tombstoned` and stops always-inject. The history is kept.

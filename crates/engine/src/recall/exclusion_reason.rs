@@ -1,4 +1,5 @@
-//! Does a memory pass a filter, and if not, what does it fail? Stores filter in SQL; this says why, one memory at a time.
+//! Exclusion reason: why one memory does not pass a filter, in words. Backends filter in SQL; this is the same rule for
+//! a single memory, with an explanation.
 
 use jiff::Timestamp;
 
@@ -7,11 +8,12 @@ use crate::model::memory::Memory;
 use crate::model::vocabulary::State;
 use crate::ports::Filter;
 
-/// What a memory fails of a filter, in words; `None` where it passes.
+/// The first condition of the filter that the memory fails; `None` if it passes.
 pub fn exclusion_reason(filter: &Filter, memory: &Memory, now: Timestamp) -> Option<String> {
     let states = if filter.states.is_empty() { &[State::Active][..] } else { &filter.states };
-    let under = |prefix: &String| memory.path.as_ref().is_some_and(|path| path.starts_with(prefix));
-    let here = |place: &Place| place.store == memory.store && place.scope == memory.scope;
+    let is_under = |prefix: &String| memory.path.as_ref().is_some_and(|path| path.starts_with(prefix));
+    let is_there = |place: &Place| place.store == memory.store && place.scope == memory.scope;
+    // The order matters: the state explains most, and the first reason is the only one shown.
     let reason = match () {
         () if !states.contains(&memory.state) => {
             format!("it is {}, and only {} are asked for", memory.state, join_states(states))
@@ -21,7 +23,7 @@ pub fn exclusion_reason(filter: &Filter, memory: &Memory, now: Timestamp) -> Opt
             format!("it is in store `{}`, which was not asked for", memory.store)
         }
         () if is_excluded_by(&filter.scopes, &memory.scope.kind())
-            || !(filter.places.is_empty() || filter.places.iter().any(here)) =>
+            || !(filter.places.is_empty() || filter.places.iter().any(is_there)) =>
         {
             format!("it lives in {}, which was not asked for", memory.scope)
         }
@@ -34,7 +36,9 @@ pub fn exclusion_reason(filter: &Filter, memory: &Memory, now: Timestamp) -> Opt
         () if !filter.tags.iter().all(|tag| memory.tags.contains(tag)) => {
             "it does not carry all the tags asked for".to_owned()
         }
-        () if !filter.path_prefix.as_ref().is_none_or(under) => "its path is not under the prefix asked for".to_owned(),
+        () if !filter.path_prefix.as_ref().is_none_or(is_under) => {
+            "its path is not under the prefix asked for".to_owned()
+        }
         () if filter.trust_min.is_some_and(|trust| memory.trust < trust) => {
             format!("its trust is {}, below what was asked for", memory.trust)
         }
@@ -49,9 +53,9 @@ pub fn exclusion_reason(filter: &Filter, memory: &Memory, now: Timestamp) -> Opt
     Some(reason)
 }
 
-/// An empty list filters nothing.
-fn is_excluded_by<T: PartialEq>(asked: &[T], has: &T) -> bool {
-    !asked.is_empty() && !asked.contains(has)
+/// Whether a filter list excludes a value. An empty list does not filter.
+fn is_excluded_by<T: PartialEq>(wanted: &[T], value: &T) -> bool {
+    !wanted.is_empty() && !wanted.contains(value)
 }
 
 fn join_states(states: &[State]) -> String {

@@ -1,4 +1,4 @@
-//! Lineage: what a memory was made from, what was made from it, and text that comes back from the run it was given to.
+//! Lineage: sources and descendants of a memory, and detection of saves that repeat what their run recalled before.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,34 +16,39 @@ use crate::recall::usage::{MemoryUsage, Touch};
 use crate::recall::{read, visibility};
 use crate::text::{normalize, words};
 
-/// Memories compared with a save: those that share most words with it.
+/// Memories compared with a save: the best by word match.
 const COMPARED_MEMORIES_MAX: usize = 12;
-/// Bytes of a save that are read for likeness; a longer text is no longer what was recalled.
+/// Bytes of a save used as the query for similar memories; a longer text is hardly a repetition of a recalled one.
 const COMPARED_BYTES_MAX: usize = 4_096;
 
 impl Engine {
-    /// What a memory was made from and what was made from it, as far as the caller may see.
+    /// Sources and descendants of a memory, as far as the caller may see them.
     pub fn lineage(&self, caller: &Caller, memory: MemoryId) -> Result<Lineage, Error> {
         let memory = read::read_by_id(self, caller, memory)?;
-        let eyes = visibility::visible_to(self, caller)?;
+        let readable = visibility::visible_to(self, caller)?;
         let mut sources = Vec::new();
         for version in &memory.derived_from {
             sources.extend(
-                self.backend.get_version(&eyes, *version)?.filter(|v| eyes.shows_memory(&v.memory)).map(|v| v.memory),
+                self.backend
+                    .get_version(&readable, *version)?
+                    .filter(|v| readable.shows_memory(&v.memory))
+                    .map(|v| v.memory),
             );
         }
         let mut derived = find_descendants(self, caller.tenant, &HashSet::from([memory.id]), State::ALL)?;
-        derived.retain(|memory| eyes.shows_memory(memory));
+        derived.retain(|memory| readable.shows_memory(memory));
         Ok(Lineage { sources, derived })
     }
 }
 
-/// The versions this draft only repeats: what its own run was told before. Empty where it says something new.
+/// Versions that a draft only repeats: memories its run was shown before, with the same or nearly the same text. The
+/// save is recorded as derived from them, since it is no independent evidence. Empty for a new text and outside of a
+/// run.
 pub(crate) fn find_repeated_versions(engine: &Engine, caller: &Caller, draft: &Draft) -> Result<Vec<VersionId>, Error> {
     if caller.run.is_none() || !caller.role.is_program() || !caller.rules.read {
         return Ok(Vec::new());
     }
-    let eyes = visibility::visible_to(engine, caller)?;
+    let readable = visibility::visible_to(engine, caller)?;
     let text = &draft.content[..draft.content.floor_char_boundary(COMPARED_BYTES_MAX)];
     let filter = Filter { unexpired_at: Some(engine.clock.now()), ..Filter::default() };
     let find = CandidateQuery {
@@ -52,35 +57,36 @@ pub(crate) fn find_repeated_versions(engine: &Engine, caller: &Caller, draft: &D
         pool: COMPARED_MEMORIES_MAX,
         ..CandidateQuery::default()
     };
-    let mut near: Vec<Memory> = engine
+    let mut similar: Vec<Memory> = engine
         .backend
-        .find_candidates(&eyes, &find)?
+        .find_candidates(&readable, &find)?
         .candidates
         .into_iter()
         .map(|candidate| candidate.memory)
         .collect();
+    // Writing to the path of a memory is an update of it, not a repetition.
     let same_place =
         |memory: &Memory| memory.store == draft.store && memory.path.is_some() && memory.path == draft.path;
-    near.retain(|memory| {
-        eyes.shows_memory(memory) && !same_place(memory) && is_repetition(engine, &draft.content, &memory.content)
+    similar.retain(|memory| {
+        readable.shows_memory(memory) && !same_place(memory) && is_repetition(engine, &draft.content, &memory.content)
     });
-    if near.is_empty() {
+    if similar.is_empty() {
         return Ok(Vec::new());
     }
-    let told = memories_shown_to_run(engine, caller)?;
-    Ok(near.into_iter().filter(|memory| told.contains(&memory.id)).map(|memory| memory.version).collect())
+    let shown_ids = memories_shown_to_run(engine, caller)?;
+    Ok(similar.into_iter().filter(|memory| shown_ids.contains(&memory.id)).map(|memory| memory.version).collect())
 }
 
-/// The same text in another dress, or nearly all of the same words.
-fn is_repetition(engine: &Engine, said: &str, known: &str) -> bool {
-    let set = |text: &str| -> HashSet<String> { words::folded_words(text).into_iter().collect() };
-    normalize::normalise_text(said) == normalize::normalise_text(known)
-        || jaccard_similarity(&set(said), &set(known)) >= engine.limits().echo_overlap
+/// Whether two texts are equal after normalisation, or share nearly all words (Jaccard similarity).
+fn is_repetition(engine: &Engine, draft_text: &str, memory_text: &str) -> bool {
+    let word_set = |text: &str| -> HashSet<String> { words::folded_words(text).into_iter().collect() };
+    normalize::normalise_text(draft_text) == normalize::normalise_text(memory_text)
+        || jaccard_similarity(&word_set(draft_text), &word_set(memory_text)) >= engine.limits().echo_overlap
 }
 
-/// The memories the caller's run was shown.
+/// Memories that were shown to the caller's run, the latest `echo_uses` of them.
 fn memories_shown_to_run(engine: &Engine, caller: &Caller) -> Result<HashSet<MemoryId>, Error> {
-    // What a recall leaves behind is written in the next group: wait for it.
+    // Usage records are written after the answer, with the next group commit: wait for it.
     engine.backend.flush()?;
     let filter = RowFilter {
         parent: caller.run.clone(),
@@ -92,7 +98,7 @@ fn memories_shown_to_run(engine: &Engine, caller: &Caller) -> Result<HashSet<Mem
     Ok(uses.into_iter().filter(was_shown).map(|usage| usage.memory).collect())
 }
 
-/// The runs and conversations that were shown any of these memories.
+/// Runs and conversations that were shown any of these memories, as `run:ID` or `conversation:ID`; else the actor.
 pub(crate) fn list_audience<'a>(
     engine: &Engine,
     tenant: TenantId,
@@ -119,7 +125,7 @@ pub(crate) fn list_audience<'a>(
     Ok(reached)
 }
 
-/// Everything made from these memories, directly or through others, in these states, oldest first.
+/// Memories derived from the roots, directly or through others, in these states, oldest first. The roots are left out.
 pub(crate) fn find_descendants(
     engine: &Engine,
     tenant: TenantId,
@@ -129,6 +135,7 @@ pub(crate) fn find_descendants(
     let filter = Filter { states: State::ALL.to_vec(), ..Filter::default() };
     let mut derived = read::list_all_memories(engine, tenant, &filter, SortOrder::Oldest)?;
     derived.retain(|memory| !memory.derived_from.is_empty());
+    // `derived_from` names versions; this maps them to their memories.
     let mut owner: HashMap<VersionId, MemoryId> = HashMap::new();
     for version in derived.iter().flat_map(|memory| &memory.derived_from) {
         if !owner.contains_key(version)
@@ -138,7 +145,8 @@ pub(crate) fn find_descendants(
         }
     }
     let mut reached = roots.clone();
-    // A chain is as long as there are memories at most; it ends when a round adds nothing.
+    // Fixed point: each round adds the memories derived from those reached so far. Ends after at most one round per
+    // memory.
     loop {
         let before = reached.len();
         let from_reached = |memory: &&Memory| {
@@ -155,16 +163,16 @@ pub(crate) fn find_descendants(
     Ok(derived)
 }
 
-/// Both directions of a memory's descent.
+/// Sources and descendants of a memory.
 #[derive(Clone, Debug)]
 pub struct Lineage {
     /// The exact versions it was made from.
     pub sources: Vec<Memory>,
-    /// Everything made from it.
+    /// Memories derived from it, directly or through others.
     pub derived: Vec<Memory>,
 }
 
-/// Shown to a model, as opposed to written by one.
+/// Whether a usage means that a model saw the memory, rather than wrote it.
 fn was_shown(usage: &MemoryUsage) -> bool {
     matches!(usage.touch, Touch::Injected | Touch::Read)
 }

@@ -1,4 +1,4 @@
-//! Read, list, history: what stands, what stood, and who said so.
+//! Read: single memories, listings, version history and log events, as far as the caller may see them.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ use crate::ports::{Address, Filter, ListCursor, PageRequest, SortOrder};
 use crate::recall::{search, usage, visibility};
 use crate::tenant::stores;
 
-/// How people name a memory: by id, or by path in a store, or by a path that only one store has.
+/// Reference to a memory: its id, a path in a store, or a path that only one store has.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MemoryReference {
     Id(MemoryId),
@@ -26,7 +26,7 @@ pub enum MemoryReference {
 }
 
 impl MemoryReference {
-    /// Reads an id, or else a path.
+    /// Parses an id; any other text is a path.
     pub fn parse(store: Option<&str>, text: &str) -> MemoryReference {
         match text.parse() {
             Ok(id) => MemoryReference::Id(id),
@@ -35,25 +35,26 @@ impl MemoryReference {
     }
 }
 
-/// A stretch of a listing and where the next begins.
+/// One page of a listing, and the cursor of the next.
 #[derive(Clone, Debug)]
 pub struct Listing {
     pub memories: Vec<Memory>,
     pub next: Option<ListCursor>,
 }
 
-/// Stretches of the log read for one page: a hundred thousand entries, some tenths of a second.
+/// Batches of the log read for one page of events: about 100,000 events, some tenths of a second. A rare kind of event
+/// in a long log must not keep a call busy for minutes.
 const EVENT_BATCHES_MAX: usize = 100;
 
 impl Engine {
-    /// One memory, in whatever state, if the caller may see it. His run is known to have read it.
+    /// One memory in any state, if the caller may see it. Recorded as read by the caller's run.
     pub fn read(&self, caller: &Caller, reference: &MemoryReference) -> Result<Memory, Error> {
         let memory = self.locate(caller, reference)?;
         usage::record_reads(self, caller, [&memory]);
         Ok(memory)
     }
 
-    /// The same for who works on it and shows it to nobody: leaves no trace.
+    /// As [`Engine::read`], without a record: for calls that change the memory and do not show it.
     pub fn locate(&self, caller: &Caller, reference: &MemoryReference) -> Result<Memory, Error> {
         match reference {
             MemoryReference::Id(id) => read_by_id(self, caller, *id),
@@ -61,14 +62,14 @@ impl Engine {
         }
     }
 
-    /// One memory as it stood at a past time, if the caller may see it as it was.
+    /// One memory as it was at a past time, if the caller may see that version.
     pub fn read_as_of(&self, caller: &Caller, reference: &MemoryReference, at: Timestamp) -> Result<Memory, Error> {
         let memory = load_as_of(self, caller, reference, at)?;
         usage::record_reads(self, caller, [&memory]);
         Ok(memory)
     }
 
-    /// As [`Engine::list`], for who shows their texts: his run is known to have read them.
+    /// As [`Engine::list`], for listings that show the contents: recorded as read by the caller's run.
     pub fn read_list(
         &self,
         caller: &Caller,
@@ -82,7 +83,7 @@ impl Engine {
         Ok(listing)
     }
 
-    /// A stretch of the memories the caller may see, to be shown by name.
+    /// One page of the memories the caller may see. Not recorded as read: for listings without contents.
     pub fn list(
         &self,
         caller: &Caller,
@@ -91,21 +92,22 @@ impl Engine {
         after: Option<ListCursor>,
         limit: Option<usize>,
     ) -> Result<Listing, Error> {
-        let eyes = visibility::visible_to(self, caller)?;
-        stores::ensure_stores_readable(self, caller, &eyes, &filter.stores)?;
+        let readable = visibility::visible_to(self, caller)?;
+        stores::ensure_stores_readable(self, caller, &readable, &filter.stores)?;
         let limit = resolve_limit(limit, self.limits().list_default, self.limits().list_max)?;
         let at = search::query_time(self, &filter);
         let filter = filter.without_expired(at);
+        // One more than the limit shows whether there is a next page.
         let page = PageRequest { order, after, limit: limit + 1 };
-        let mut memories = self.backend.list_memories(&eyes, &filter, &page)?;
-        memories.retain(|memory| eyes.shows_memory(memory));
+        let mut memories = self.backend.list_memories(&readable, &filter, &page)?;
+        memories.retain(|memory| readable.shows_memory(memory));
         let more = memories.len() > limit;
         memories.truncate(limit);
         let next = memories.last().filter(|_| more).and_then(|last| cursor_after(order, last));
         Ok(Listing { memories, next })
     }
 
-    /// A memory's versions, newest first. The caller's run is known to have read them.
+    /// Versions of a memory, newest first. Recorded as read by the caller's run.
     pub fn history(
         &self,
         caller: &Caller,
@@ -120,16 +122,19 @@ impl Engine {
         Ok(versions)
     }
 
+    /// One version by its id. Recorded as read by the caller's run.
     pub fn version(&self, caller: &Caller, version: VersionId) -> Result<Version, Error> {
-        let eyes = visibility::visible_to(self, caller)?;
-        let found = self.backend.get_version(&eyes, version)?.filter(|version| eyes.shows_memory(&version.memory));
+        let readable = visibility::visible_to(self, caller)?;
+        let found =
+            self.backend.get_version(&readable, version)?.filter(|version| readable.shows_memory(&version.memory));
         let found = found.ok_or_else(|| Error::not_found(format!("version `{version}`")))?;
         usage::record_reads(self, caller, [&found.memory]);
         Ok(found)
     }
 
-    /// So many entries of the log after `seq` that are wanted and the caller may see, and the number up to which it was
-    /// read: of a long log that holds few of them, only a stretch.
+    /// Up to `limit` events after number `after` that are `wanted` and visible to the caller, and the number up to
+    /// which the log was read. Reads a bounded part of the log, so it may return fewer events although more follow:
+    /// call again from the returned number.
     pub fn events(
         &self,
         caller: &Caller,
@@ -137,62 +142,64 @@ impl Engine {
         limit: usize,
         wanted: impl Fn(&Event) -> bool,
     ) -> Result<(Vec<Event>, u64), Error> {
-        let witness = self.event_visibility(caller)?;
-        let most = resolve_limit(Some(limit), self.limits().list_default, self.limits().list_max)?;
-        let (mut seen, mut read_to, mut stretch) = (Vec::new(), after, most);
+        let view = self.event_visibility(caller)?;
+        let limit = resolve_limit(Some(limit), self.limits().list_default, self.limits().list_max)?;
+        let (mut seen, mut read_to, mut batch) = (Vec::new(), after, limit);
         for _ in 0..EVENT_BATCHES_MAX {
-            let events = self.backend.events_after(caller.tenant, read_to, stretch)?;
-            let last = events.len() < stretch;
+            let events = self.backend.events_after(caller.tenant, read_to, batch)?;
+            let is_last = events.len() < batch;
             for event in events {
                 read_to = event.seq;
                 if wanted(&event)
-                    && let Some(shown) = witness.visible_event(&event)
+                    && let Some(shown) = view.visible_event(&event)
                 {
                     seen.push(shown.into_owned());
                 }
-                if seen.len() == most {
+                if seen.len() == limit {
                     return Ok((seen, read_to));
                 }
             }
-            if last {
+            if is_last {
                 break;
             }
-            stretch = self.limits().list_max;
+            // The first batch is small, for the common case that all events match; then read in full batches.
+            batch = self.limits().list_max;
         }
         Ok((seen, read_to))
     }
 
-    /// The newest so many entries of the log that are wanted and the caller may see, in order of time, and the number
-    /// up to which it was read. As with [`Engine::events`], only a stretch of a long log is looked at.
+    /// The newest `limit` events that are `wanted` and visible to the caller, oldest first, and the number of the last
+    /// event. As with [`Engine::events`], only a bounded part of a long log is read.
     pub fn latest_events(
         &self,
         caller: &Caller,
         limit: usize,
         wanted: impl Fn(&Event) -> bool,
     ) -> Result<(Vec<Event>, u64), Error> {
-        let witness = self.event_visibility(caller)?;
-        let most = resolve_limit(Some(limit), self.limits().list_default, self.limits().list_max)?;
+        let view = self.event_visibility(caller)?;
+        let limit = resolve_limit(Some(limit), self.limits().list_default, self.limits().list_max)?;
         let last = self.backend.last_event_seq(caller.tenant)?;
-        let (mut newest_first, mut upto, mut stretch) = (Vec::new(), last, most);
+        let (mut newest_first, mut upto, mut batch) = (Vec::new(), last, limit);
         for _ in 0..EVENT_BATCHES_MAX {
-            let after = upto.saturating_sub(stretch as u64);
-            let events = self.backend.events_after(caller.tenant, after, stretch)?;
-            let of_stretch = events.iter().rev().filter(|event| event.seq <= upto && wanted(event));
-            newest_first.extend(of_stretch.filter_map(|event| witness.visible_event(event)).map(Cow::into_owned));
-            if newest_first.len() >= most || after == 0 {
+            let after = upto.saturating_sub(batch as u64);
+            let events = self.backend.events_after(caller.tenant, after, batch)?;
+            let in_batch = events.iter().rev().filter(|event| event.seq <= upto && wanted(event));
+            newest_first.extend(in_batch.filter_map(|event| view.visible_event(event)).map(Cow::into_owned));
+            if newest_first.len() >= limit || after == 0 {
                 break;
             }
-            (upto, stretch) = (after, self.limits().list_max);
+            (upto, batch) = (after, self.limits().list_max);
         }
-        newest_first.truncate(most);
+        newest_first.truncate(limit);
         newest_first.reverse();
         Ok((newest_first, last))
     }
 }
 
+/// The version of a memory that was current at a past time.
 fn load_as_of(engine: &Engine, caller: &Caller, reference: &MemoryReference, at: Timestamp) -> Result<Memory, Error> {
     let missing = || Error::not_found(format!("a memory there at {at}"));
-    let eyes = visibility::visible_to(engine, caller)?;
+    let readable = visibility::visible_to(engine, caller)?;
     let id = match reference {
         MemoryReference::Id(id) => *id,
         MemoryReference::Path { store, path } => {
@@ -203,24 +210,25 @@ fn load_as_of(engine: &Engine, caller: &Caller, reference: &MemoryReference, at:
                 ..Filter::default()
             };
             let page = PageRequest { order: SortOrder::Newest, after: None, limit: 1 };
-            engine.backend.list_memories(&eyes, &filter, &page)?.first().ok_or_else(missing)?.id
+            engine.backend.list_memories(&readable, &filter, &page)?.first().ok_or_else(missing)?.id
         }
     };
+    // Versions come newest first, page by page: the first one not after `at` was current then.
     let mut below = None;
     loop {
-        let versions = engine.backend.list_versions(&eyes, id, below, engine.limits().history_default)?;
+        let versions = engine.backend.list_versions(&readable, id, below, engine.limits().history_default)?;
         let last = versions.last().map(|version| version.number).ok_or_else(missing)?;
         if let Some(version) = versions.into_iter().find(|version| version.at <= at) {
-            return Some(version.memory).filter(|memory| eyes.shows_memory(memory)).ok_or_else(missing);
+            return Some(version.memory).filter(|memory| readable.shows_memory(memory)).ok_or_else(missing);
         }
         below = Some(last);
     }
 }
 
 pub(crate) fn read_by_id(engine: &Engine, caller: &Caller, id: MemoryId) -> Result<Memory, Error> {
-    let eyes = visibility::visible_to(engine, caller)?;
-    let memory = engine.backend.get_memory(&eyes, &Address::Id(id))?;
-    memory.filter(|memory| eyes.shows_memory(memory)).ok_or_else(|| Error::not_found(format!("memory `{id}`")))
+    let readable = visibility::visible_to(engine, caller)?;
+    let memory = engine.backend.get_memory(&readable, &Address::Id(id))?;
+    memory.filter(|memory| readable.shows_memory(memory)).ok_or_else(|| Error::not_found(format!("memory `{id}`")))
 }
 
 fn read_by_path(engine: &Engine, caller: &Caller, store: Option<&str>, path: &str) -> Result<Memory, Error> {
@@ -228,7 +236,7 @@ fn read_by_path(engine: &Engine, caller: &Caller, store: Option<&str>, path: &st
     let missing = || Error::not_found(format!("memory at `{path}`"));
     match found.as_slice() {
         [] => {
-            // `store/path` is how people copy an address.
+            // Listings show addresses as `store/path`: try that form too.
             let (store, rest) =
                 path.trim_start_matches('/').split_once('/').filter(|_| store.is_none()).ok_or_else(missing)?;
             stores::open_store(engine, caller, store).map_err(|_| missing())?;
@@ -237,33 +245,36 @@ fn read_by_path(engine: &Engine, caller: &Caller, store: Option<&str>, path: &st
         [_] => Ok(found.into_iter().next().ok_or_else(missing)?),
         many => {
             let places: Vec<String> = many.iter().map(|m| format!("{} ({}) {}", m.store, m.scope, m.id)).collect();
-            let message = format!("`{path}` stands in {} places; name one by id: {}", many.len(), places.join(", "));
+            let message = format!("`{path}` is in {} places; name one by id: {}", many.len(), places.join(", "));
             Err(Error::invalid("shape.ambiguous_path", message))
         }
     }
 }
 
-/// The active memories at a path; where there is none, the one that stood there last.
+/// Active memories at a path, one per place; if there is none, the latest inactive one.
 fn list_at_path(engine: &Engine, caller: &Caller, store: Option<&str>, path: &str) -> Result<Vec<Memory>, Error> {
     let path = normalize_path(path, engine.limits())?;
-    let of = |states: Vec<State>| Filter {
+    let with_states = |states: Vec<State>| Filter {
         stores: store.map(str::to_owned).into_iter().collect(),
         path: Some(path.clone()),
         states,
         ..Filter::default()
     };
     let page = |limit| PageRequest { order: SortOrder::Newest, after: None, limit };
-    let eyes = visibility::visible_to(engine, caller)?;
-    let mut found =
-        engine.backend.list_memories(&eyes, &of(vec![State::Active]), &page(engine.limits().list_default))?;
+    let readable = visibility::visible_to(engine, caller)?;
+    let mut found = engine.backend.list_memories(
+        &readable,
+        &with_states(vec![State::Active]),
+        &page(engine.limits().list_default),
+    )?;
     if found.is_empty() {
-        found = engine.backend.list_memories(&eyes, &of(State::ALL.to_vec()), &page(1))?;
+        found = engine.backend.list_memories(&readable, &with_states(State::ALL.to_vec()), &page(1))?;
     }
-    found.retain(|memory| eyes.shows_memory(memory));
+    found.retain(|memory| readable.shows_memory(memory));
     Ok(found)
 }
 
-/// Where a listing goes on after this memory.
+/// Cursor of the page after this memory; `None` for orders that are not paged.
 pub(crate) fn cursor_after(order: SortOrder, last: &Memory) -> Option<ListCursor> {
     match order {
         SortOrder::Path => Some(ListCursor::Path(last.path.clone().unwrap_or_default(), last.id)),
@@ -274,7 +285,7 @@ pub(crate) fn cursor_after(order: SortOrder, last: &Memory) -> Option<ListCursor
     }
 }
 
-/// Every memory a filter finds, page by page, with the engine's own eyes.
+/// All memories of the tenant that pass a filter, read page by page. Not limited to what a caller may see.
 pub(crate) fn list_all_memories(
     engine: &Engine,
     tenant: crate::model::id::TenantId,
@@ -286,16 +297,16 @@ pub(crate) fn list_all_memories(
     loop {
         let page = PageRequest { order, after, limit: engine.limits().list_max };
         let found = engine.backend.list_memories(&Readable::whole_tenant(tenant), filter, &page)?;
-        let last = found.len() < page.limit;
+        let is_last = found.len() < page.limit;
         after = found.last().and_then(|memory| cursor_after(order, memory));
         memories.extend(found);
-        if last {
+        if is_last {
             return Ok(memories);
         }
     }
 }
 
-/// The caller believes this sha256 stands there; where it does not, nothing changes and he is told what does.
+/// Optimistic concurrency: a conflict if the caller expected another content than the current one.
 pub(crate) fn ensure_expected_sha256(
     engine: &Engine,
     caller: &Caller,
@@ -310,7 +321,8 @@ pub(crate) fn ensure_expected_sha256(
     }
 }
 
-/// What somebody is told who looked at another version: what stands there now. So he has read it.
+/// The conflict for a caller that saw another version, with an excerpt of the current one. The excerpt counts as a
+/// read.
 pub(crate) fn changed_since_error(engine: &Engine, caller: &Caller, current: &Memory) -> Error {
     usage::record_reads(engine, caller, [current]);
     Error::Conflict(Conflict {

@@ -1,4 +1,4 @@
-//! Touches: which memory reached which run or conversation, and how.
+//! Usage records ("touches"): which memory reached which run or conversation, and how.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use crate::ports::change::{Change, Write};
 use crate::vocabulary;
 
 vocabulary! {
-    /// How a memory touched a run.
+    /// How a memory reached a run.
     Touch ("use") {
         Injected = "injected",
         Read = "read",
@@ -21,7 +21,7 @@ vocabulary! {
     }
 }
 
-/// One memory's touch of one run or conversation.
+/// One use of a memory in a run or conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MemoryUsage {
     pub id: String,
@@ -54,7 +54,7 @@ impl SideRecord for MemoryUsage {
     }
 }
 
-/// What this caller's run is to be blamed with: nothing outside of one.
+/// Writes one usage record per memory for the caller's run; nothing if the caller has no run.
 pub(crate) fn plan_usages(
     engine: &Engine,
     caller: &Caller,
@@ -68,17 +68,18 @@ pub(crate) fn plan_usages(
     memories.map(write).collect()
 }
 
-/// Leaves behind that somebody was shown these. Written with the next group: the answer waits for no disk.
+/// Records that the caller's run read these memories. Written with the next group commit; the read does not wait for
+/// it.
 pub(crate) fn record_reads<'a>(engine: &Engine, caller: &Caller, memories: impl IntoIterator<Item = &'a Memory>) {
     let memories = memories.into_iter().map(|memory| (memory.id, memory.version));
     let writes = plan_usages(engine, caller, Touch::Read, memories);
-    // A read still answers while memory is turned off, and leaves no trace.
+    // Reading works while memory is turned off, but writes nothing.
     if !writes.is_empty() && !engine.settings.memory_off {
         engine.backend.commit_later(Change { writes, ..Change::new(caller.tenant, engine.clock.now()) });
     }
 }
 
-/// A touch to be written with the deed it belongs to.
+/// A new usage record, to be committed together with the action it belongs to.
 pub(crate) fn new_usage(
     engine: &Engine,
     caller: &Caller,

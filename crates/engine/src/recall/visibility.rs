@@ -1,4 +1,5 @@
-//! What a caller may see: the read predicate with pipelines and archived stores looked up.
+//! Visibility: the scopes and stores a caller may read. Every read starts with one of these two functions.
+
 use crate::Engine;
 use crate::model;
 use crate::model::caller::Caller;
@@ -8,23 +9,24 @@ use crate::model::store::Store;
 use crate::policy::Readable;
 use crate::ports;
 
-/// As [`Engine::readable`]; without `memory.read` nothing exists.
+/// The read predicate of a caller, without archived stores and, unless the caller decides reviews, without knowledge
+/// drafts. An error if the caller's role does not hold the rule `memory.read`.
 pub(crate) fn visible_to(engine: &Engine, caller: &Caller) -> Result<Readable, Error> {
-    let closed =
+    let archived_filter =
         RowFilter { state: Some("archived".to_owned()), limit: engine.limits().list_max, ..RowFilter::default() };
-    let closed: Vec<Store> = ports::row::select_records(&*engine.backend, caller.tenant, &closed)?;
-    let mut closed: Vec<String> = closed.into_iter().map(|store| store.slug).collect();
+    let archived: Vec<Store> = ports::row::select_records(&*engine.backend, caller.tenant, &archived_filter)?;
+    let mut hidden: Vec<String> = archived.into_iter().map(|store| store.slug).collect();
     if !caller.role.may_decide_reviews() {
-        closed.push(model::store::KNOWLEDGE_DRAFTS.to_owned());
+        hidden.push(model::store::KNOWLEDGE_DRAFTS.to_owned());
     }
-    Ok(Readable { hidden_stores: closed, ..engine.readable_by(caller)?? })
+    Ok(Readable { hidden_stores: hidden, ..engine.readable_by(caller)?? })
 }
 
-/// As [`Engine::eyes`], without the stores that are looked into by name only, unless this filter names some.
+/// As [`visible_to`]. A filter without stores and places also leaves out the stores that are searched by name only.
 pub(crate) fn visible_for_filter(engine: &Engine, caller: &Caller, filter: &ports::Filter) -> Result<Readable, Error> {
-    let mut eyes = visible_to(engine, caller)?;
+    let mut readable = visible_to(engine, caller)?;
     if filter.stores.is_empty() && filter.places.is_empty() {
-        eyes.hidden_stores.extend(model::store::STORES_BY_NAME_ONLY.iter().map(|slug| (*slug).to_owned()));
+        readable.hidden_stores.extend(model::store::STORES_BY_NAME_ONLY.iter().map(|slug| (*slug).to_owned()));
     }
-    Ok(eyes)
+    Ok(readable)
 }

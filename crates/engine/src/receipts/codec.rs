@@ -1,5 +1,5 @@
-//! Candidates of a receipt as lines: a turn weighs a hundred of them and shows six, and as JSON they would be most of
-//! what a turn costs.
+//! Storage format of a receipt's candidates: tab-separated lines. A receipt has about a hundred candidates, and
+//! encoding them as JSON would be most of the cost of a context.
 
 use std::str::FromStr;
 
@@ -7,39 +7,43 @@ use crate::model::id::{MemoryId, VersionId};
 use crate::receipts::receipt::ConsideredMemory;
 use crate::receipts::render::ContextBlock;
 
-/// One line of the names of score parts, then one a candidate: its fields, then its parts in that order.
+/// Encodes candidates: a header line with the names of the score parts, then one line per candidate with its fields and
+/// its parts in header order. An absent part is an empty field.
 pub(crate) fn encode_candidates(candidates: &[ConsideredMemory]) -> String {
     use std::fmt::Write as _;
-    let mut names: Vec<&str> = candidates.iter().flat_map(|one| one.parts.keys().map(String::as_str)).collect();
+    let mut names: Vec<&str> =
+        candidates.iter().flat_map(|candidate| candidate.parts.keys().map(String::as_str)).collect();
+    // The union of all parts: an always-inject memory has none.
     names.sort_unstable();
     names.dedup();
     let mut text = names.join("\t");
-    for one in candidates {
-        let block = match one.block {
+    for candidate in candidates {
+        let block = match candidate.block {
             Some(ContextBlock::Trusted) => "t",
             Some(ContextBlock::Untrusted) => "u",
             None => "",
         };
-        // Writing to a text cannot fail.
+        // Writing to a `String` cannot fail. Field order is the storage format: `decode_candidate` reads the same
+        // order.
         let _ = write!(
             text,
             "\n{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{block}\t{}\t{}\t{}\t{}",
-            one.memory.0.simple(),
-            one.version.0.simple(),
-            escape_field(&one.store),
-            escape_field(one.path.as_deref().unwrap_or_default()),
-            one.trust,
-            one.kind,
-            escape_field(one.author.as_deref().unwrap_or_default()),
-            u8::from(one.stale),
-            one.score,
-            one.tokens,
-            one.content_tokens_max,
-            escape_field(&one.reason),
+            candidate.memory.0.simple(),
+            candidate.version.0.simple(),
+            escape_field(&candidate.store),
+            escape_field(candidate.path.as_deref().unwrap_or_default()),
+            candidate.trust,
+            candidate.kind,
+            escape_field(candidate.author.as_deref().unwrap_or_default()),
+            u8::from(candidate.stale),
+            candidate.score,
+            candidate.tokens,
+            candidate.content_tokens_max,
+            escape_field(&candidate.reason),
         );
         for name in &names {
             text.push('\t');
-            if let Some(part) = one.parts.get(*name) {
+            if let Some(part) = candidate.parts.get(*name) {
                 let _ = write!(text, "{part}");
             }
         }
@@ -47,7 +51,7 @@ pub(crate) fn encode_candidates(candidates: &[ConsideredMemory]) -> String {
     text
 }
 
-/// The candidates again; `None` where the lines are not ours.
+/// Decodes candidates; `None` if the text is not in this format.
 pub(crate) fn decode_candidates(text: &str) -> Option<Vec<ConsideredMemory>> {
     let mut lines = text.split('\n');
     let names: Vec<&str> = lines.next()?.split('\t').filter(|name| !name.is_empty()).collect();
@@ -88,6 +92,7 @@ fn parse_field<T: FromStr>(field: &str) -> Option<T> {
     field.parse().ok()
 }
 
+/// Text of an optional field; empty means `None`.
 fn optional_text(field: &str) -> Option<String> {
     (!field.is_empty()).then(|| unescape_field(field))
 }
@@ -101,9 +106,10 @@ fn escape_field(text: &str) -> std::borrow::Cow<'_, str> {
 
 fn unescape_field(text: &str) -> String {
     let mut chars = text.chars();
-    let mut plain = String::with_capacity(text.len());
+    let mut unescaped = String::with_capacity(text.len());
     while let Some(c) = chars.next() {
-        plain.push(match c {
+        unescaped.push(match c {
+            // Any other escaped character stands for itself, so `\\` is a backslash.
             '\\' => match chars.next() {
                 Some('t') => '\t',
                 Some('n') => '\n',
@@ -112,7 +118,7 @@ fn unescape_field(text: &str) -> String {
             c => c,
         });
     }
-    plain
+    unescaped
 }
 
 #[cfg(test)]
@@ -123,9 +129,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_packed_comes_back(
+        fn candidates_survive_encoding_and_decoding(
             rows in proptest::collection::vec(
-                (".{0,20}", proptest::option::of(".{1,20}"), "[\\PC\t\n\\\\]{0,20}", any::<u32>(), 0.0_f64..1.0, 0_usize..3),
+                (
+                    ".{0,20}",
+                    proptest::option::of(".{1,20}"),
+                    "[\\PC\t\n\\\\]{0,20}",
+                    any::<u32>(),
+                    0.0_f64..1.0,
+                    0_usize..3,
+                ),
                 0..5,
             ),
         ) {
@@ -141,7 +154,10 @@ mod tests {
                     kind: Kind::Runbook,
                     stale: number % 2 == 1,
                     score,
-                    parts: ["text", "text.words", "trust"][..parts].iter().map(|name| ((*name).to_owned(), score)).collect(),
+                    parts: ["text", "text.words", "trust"][..parts]
+                        .iter()
+                        .map(|name| ((*name).to_owned(), score))
+                        .collect(),
                     block: [None, Some(ContextBlock::Trusted), Some(ContextBlock::Untrusted)][parts],
                     reason,
                     tokens: number as usize,
@@ -153,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_ours_is_told() {
+    fn malformed_text_is_rejected() {
         assert_eq!(decode_candidates("text\nnonsense"), None);
         assert_eq!(decode_candidates(""), Some(Vec::new()));
     }

@@ -12,7 +12,7 @@ use crate::recall::{read, visibility};
 use crate::receipts::receipt;
 
 impl Engine {
-    /// The memories that reached a run, newest touch first.
+    /// Memories that reached a run, latest use first.
     pub fn blame(&self, caller: &Caller, run: &str) -> Result<Vec<MemoryUsage>, Error> {
         admins_only(caller)?;
         receipt::wait_for_writes(self);
@@ -25,7 +25,7 @@ impl Engine {
         row::select_records(&*self.backend, caller.tenant, &filter)
     }
 
-    /// The runs and conversations a memory touched, newest first.
+    /// Runs and conversations a memory reached, latest first.
     pub fn reach(&self, caller: &Caller, memory: MemoryId) -> Result<Vec<MemoryUsage>, Error> {
         admins_only(caller)?;
         receipt::wait_for_writes(self);
@@ -36,9 +36,11 @@ impl Engine {
             ..RowFilter::default()
         };
         let mut touches: Vec<MemoryUsage> = row::select_records(&*self.backend, caller.tenant, &filter)?;
+        // Both sources are limited, and their times overlap: sort after joining.
         touches.extend(usages_from_versions(self, caller, memory)?);
         touches.sort_by_key(|touch| std::cmp::Reverse(touch.at));
-        // One that was erased left its touches; one that touched nothing is still there.
+        // Usage records outlive an erased memory, so the memory is read only if there are none: an unknown id is an
+        // error, an unused memory is not.
         if touches.is_empty() {
             read::read_by_id(self, caller, memory)?;
         }
@@ -46,7 +48,7 @@ impl Engine {
     }
 }
 
-/// The log says which conversations wrote it: a save there leaves no row besides.
+/// Writes of a memory in conversations without a run. A save there has no usage record, so they come from its versions.
 fn usages_from_versions(engine: &Engine, caller: &Caller, memory: MemoryId) -> Result<Vec<MemoryUsage>, Error> {
     let versions = engine.backend.list_versions(
         &visibility::visible_to(engine, caller)?,
@@ -54,8 +56,9 @@ fn usages_from_versions(engine: &Engine, caller: &Caller, memory: MemoryId) -> R
         None,
         engine.limits().list_max,
     )?;
-    let told = versions.into_iter().filter(|version| version.run.is_none() && version.conversation.is_some());
-    Ok(told
+    let in_conversations =
+        versions.into_iter().filter(|version| version.run.is_none() && version.conversation.is_some());
+    Ok(in_conversations
         .map(|version| MemoryUsage {
             id: version.id.to_string(),
             at: version.at,

@@ -1,4 +1,4 @@
-//! Receipts: what was injected, why, and how to prove it.
+//! Receipts: the record of one injection, its visibility, look-up and replay (rebuilding the injected block).
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::sync_channel;
@@ -24,24 +24,25 @@ use crate::receipts::render::{self, ContextBlock, ShownMemory};
 use crate::safety;
 use crate::text::digest::content_sha256;
 
-/// The record of one injection.
+/// The record of one injection: which memories were considered and shown for a query, and the hash of the block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Receipt {
     pub id: String,
     pub at: Timestamp,
     pub caller: Caller,
-    /// As asked, with secrets taken out.
+    /// The message the memories were searched for, without secrets.
     pub query: String,
     pub settings: ReceiptSettings,
     pub candidates: Vec<ConsideredMemory>,
     pub tokens: usize,
+    /// Of the rendered block; a replay is exact if it gives the same hash.
     pub block_sha256: String,
-    /// What could not be done.
+    /// Parts of the retrieval that failed or were left out, in words.
     #[serde(default)]
     pub skipped: Vec<String>,
 }
 
-/// What decided the block besides the memories: enough to rebuild it.
+/// The settings the block was made with. Together with the shown versions they are enough to rebuild it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReceiptSettings {
     pub tag_prefix: String,
@@ -51,15 +52,15 @@ pub struct ReceiptSettings {
     pub ranker: Ranker,
     #[serde(default)]
     pub purpose: Option<Purpose>,
-    /// The time the memories were asked of, where it was a past one.
+    /// The past time the memories were searched at, if not the present.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub as_of: Option<Timestamp>,
-    /// What narrowed the search. Absent: nothing, or nobody wrote it down yet.
+    /// The filter of the search. Absent without a filter, and in receipts of versions that did not record it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<ReceiptFilter>,
 }
 
-/// What a receipt says of the filter.
+/// The recorded part of a search filter.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ReceiptFilter {
@@ -86,7 +87,7 @@ pub struct ReceiptFilter {
 }
 
 impl ReceiptFilter {
-    /// `None` where nothing was narrowed. A secret asked for by mistake is not kept.
+    /// `None` if the filter is empty. Secrets in tags and paths are removed.
     pub(crate) fn from_filter(filter: &Filter) -> Option<ReceiptFilter> {
         let narrowed = ReceiptFilter {
             stores: filter.stores.clone(),
@@ -104,7 +105,7 @@ impl ReceiptFilter {
     }
 }
 
-/// One candidate and what became of it.
+/// One candidate and whether, where and why it was shown or not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ConsideredMemory {
     pub memory: MemoryId,
@@ -113,21 +114,23 @@ pub struct ConsideredMemory {
     pub path: Option<String>,
     pub trust: Trust,
     pub kind: Kind,
-    /// Shown with the entry, where that helps.
+    /// Set if the entry shows its author (some decision points).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
     pub stale: bool,
     pub score: f64,
     pub parts: BTreeMap<String, f64>,
-    /// The block it was shown in; `None`: it was not.
+    /// The block it was shown in; `None` if it was not shown.
     pub block: Option<ContextBlock>,
     pub reason: String,
+    /// Cost of the whole entry; 0 if it was not shown.
     pub tokens: usize,
+    /// Tokens of content that were shown at most. Needed to cut the text at the same place in a replay.
     pub content_tokens_max: usize,
 }
 
 impl Receipt {
-    /// Everything but the candidates.
+    /// A copy without candidates, which are stored in their own format.
     fn clone_without_candidates(&self) -> Receipt {
         Receipt {
             id: self.id.clone(),
@@ -142,24 +145,27 @@ impl Receipt {
         }
     }
 
-    /// Its own caller's, or any for admins. A program is only its own self while it speaks for the same person in the
-    /// same conversation: the block holds what was read there.
+    /// Admins see all receipts, people their own. A program sees its own only for the same user and conversation: one
+    /// program serves many users, and the block contains what one of them may read.
     pub(crate) fn is_visible_to(&self, caller: &Caller) -> bool {
-        let at_home = caller.is_in_same_conversation(self.caller.user.as_deref(), self.caller.conversation.as_deref());
-        let own = self.caller.principal == caller.principal && (at_home || !caller.role.is_program());
+        let same_conversation =
+            caller.is_in_same_conversation(self.caller.user.as_deref(), self.caller.conversation.as_deref());
+        let own = self.caller.principal == caller.principal && (same_conversation || !caller.role.is_program());
         admins_only(caller).is_ok() || own
     }
 }
 
 impl ConsideredMemory {
-    /// It ranked high enough and did not fit.
+    /// Whether it ranked high enough but did not fit.
     pub fn is_over_budget(&self) -> bool {
         self.block.is_none() && self.reason == OVER_BUDGET_REASON
     }
 }
 
-/// The reason of a candidate that did not fit.
+/// Reason of a notice about a promotion or rollback, which only searches return.
 pub(crate) const NOTICE_REASON: &str = "a notice of a promotion or rollback: found by searches, not given to turns";
+/// Reason of a candidate that did not fit. Stored in receipts and compared by [`ConsideredMemory::is_over_budget`], so
+/// a new wording would change the meaning of old receipts.
 pub(crate) const OVER_BUDGET_REASON: &str = "over the budget";
 
 impl SideRecord for Receipt {
@@ -177,7 +183,7 @@ impl SideRecord for Receipt {
         self.caller.run.clone().unwrap_or_default()
     }
 
-    /// Most of a receipt is candidates that were not shown: they are kept as lines.
+    /// Candidates are most of a receipt, so they are stored as lines (`codec.rs`) in one JSON string.
     fn to_row(&self) -> Row {
         let mut body = serde_json::to_value(self.clone_without_candidates()).unwrap_or(Value::Null);
         body["candidates"] = Value::String(codec::encode_candidates(&self.candidates));
@@ -194,6 +200,7 @@ impl SideRecord for Receipt {
 
     fn from_row(mut row: Row) -> Result<Receipt, Error> {
         let corrupt = || Error::Store(StoreError::Corrupt(format!("receipt `{}`", row.id)));
+        // Receipts written before the line format have an array here, which serde reads.
         let lines = row.body["candidates"]
             .as_str()
             .map(|lines| codec::decode_candidates(lines).ok_or_else(corrupt))
@@ -209,49 +216,53 @@ impl SideRecord for Receipt {
     }
 }
 
-/// A receipt's block, rebuilt.
+/// The block of a receipt, rebuilt.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Replay {
     pub text: String,
-    /// Whether it is byte for byte what was injected.
+    /// Whether it is byte-identical to the injected block.
     pub exact: bool,
-    /// Versions whose content was redacted since.
+    /// Versions whose content has been redacted since.
     pub redacted: Vec<VersionId>,
-    /// Versions that are shown to nobody any more: erased, or of a store that was archived.
+    /// Versions that can no longer be read: erased, or in an archived store.
     pub missing: Vec<VersionId>,
 }
 
-/// Longest a turn waits for its receipt, and a reader for what others did: longer than a healthy disk ever takes,
-/// shorter than a person's patience.
+/// Longest wait of a turn for its receipt on disk, and of a reader for pending writes (decision 0014). Far longer than
+/// a healthy disk takes, and short enough for an interactive call.
 const RECEIPT_WAIT_MAX: Duration = Duration::from_secs(2);
 
-/// What the backend answers, where it does so in time.
-pub(crate) fn wait_for_answer<T: Send + 'static>(ask: impl FnOnce(StoreCallback<T>)) -> Option<Result<T, StoreError>> {
-    let (tell, told) = sync_channel(1);
-    // Nobody may listen any more.
-    ask(Box::new(move |done| drop(tell.send(done))));
-    told.recv_timeout(RECEIPT_WAIT_MAX).ok()
+/// Submits a call with a callback and waits for its result; `None` after [`RECEIPT_WAIT_MAX`]. The call goes on.
+pub(crate) fn wait_for_answer<T: Send + 'static>(
+    submit: impl FnOnce(StoreCallback<T>),
+) -> Option<Result<T, StoreError>> {
+    let (sender, receiver) = sync_channel(1);
+    // After a timeout the receiver is gone, and sending fails: that is fine.
+    submit(Box::new(move |done| drop(sender.send(done))));
+    receiver.recv_timeout(RECEIPT_WAIT_MAX).ok()
 }
 
 impl Engine {
-    /// One receipt: its own caller's, or any for admins.
+    /// One receipt, if the caller may see it.
     pub fn receipt(&self, caller: &Caller, id: &str) -> Result<Receipt, Error> {
         let mut found: Option<Receipt> = row::get_record(&*self.backend, caller.tenant, id)?;
         if found.is_none() {
-            // It may be on its way, while another process holds the database.
+            // It may still be in the write queue, while another process holds the database.
             try_wait_for_writes(self)?;
             found = row::get_record(&*self.backend, caller.tenant, id)?;
         }
+        // An invisible receipt gets the same answer as an unknown one.
         found.filter(|receipt| receipt.is_visible_to(caller)).ok_or_else(|| Error::not_found(format!("receipt `{id}`")))
     }
 
-    /// The same once it is on the disk, for a command that ends with its answer: else why it will not be there.
+    /// As [`Engine::receipt`], after all pending writes are on disk; fails with the reason if they cannot be written.
+    /// For a process that ends with its answer.
     pub fn receipt_after_flush(&self, caller: &Caller, id: &str) -> Result<Receipt, Error> {
         self.backend.flush()?;
         self.receipt(caller, id)
     }
 
-    /// Receipts, newest first.
+    /// Receipts the caller may see, newest first, of one run if given.
     pub fn receipts(
         &self,
         caller: &Caller,
@@ -259,7 +270,7 @@ impl Engine {
         Paging { after, limit }: &Paging,
     ) -> Result<RecordPage<Receipt>, Error> {
         wait_for_writes(self);
-        // Without a run by state, which all of them share: that is how the table is sorted by time.
+        // All receipts have the same, empty state. Filtering by it selects the index that is sorted by time.
         let (state, parent) = if run.is_none() { (Some(String::new()), None) } else { (None, run.map(str::to_owned)) };
         let filter = RowFilter { state, parent, newest_first: true, ..RowFilter::default() };
         let limit = resolve_limit(*limit, self.limits().list_default, self.limits().list_max)?;
@@ -267,14 +278,15 @@ impl Engine {
         row::select_page(&*self.backend, caller.tenant, filter, after.as_deref(), limit, sees)
     }
 
-    /// Rebuilds an injected block from the exact versions it was made of.
+    /// Rebuilds an injected block from the versions it was made of, and compares it with the recorded hash.
     pub fn replay(&self, caller: &Caller, id: &str) -> Result<Replay, Error> {
         let receipt = self.receipt(caller, id)?;
-        let everything = Readable::whole_tenant(caller.tenant);
+        // Access was checked on the receipt. Its versions are read without the caller's scopes, which may have changed.
+        let readable = Readable::whole_tenant(caller.tenant);
         let (mut redacted, mut missing) = (Vec::new(), Vec::new());
         let mut versions = Vec::new();
         for considered in receipt.candidates.iter().filter(|considered| considered.block.is_some()) {
-            let Some(version) = self.backend.get_version(&everything, considered.version)? else {
+            let Some(version) = self.backend.get_version(&readable, considered.version)? else {
                 missing.push(considered.version);
                 continue;
             };
@@ -284,8 +296,8 @@ impl Engine {
             versions.push((considered, version));
         }
         let shown = |block: ContextBlock| -> Vec<ShownMemory<'_>> {
-            let of_block = versions.iter().filter(|(considered, _)| considered.block == Some(block));
-            of_block.map(|(considered, version)| to_shown_entry(considered, &version.memory)).collect()
+            let in_block = versions.iter().filter(|(considered, _)| considered.block == Some(block));
+            in_block.map(|(considered, version)| to_shown_entry(considered, &version.memory)).collect()
         };
         let text = render::render_blocks(
             &receipt.settings.tag_prefix,
@@ -293,41 +305,43 @@ impl Engine {
             &shown(ContextBlock::Untrusted),
         );
         let exact = content_sha256(&text) == receipt.block_sha256;
-        // The run it was made in was shown it already.
+        // The run of the receipt was shown these memories already; another run sees them now.
         if caller.run != receipt.caller.run {
             usage::record_reads(self, caller, versions.iter().map(|(_, version)| &version.memory));
         }
         Ok(Replay { text, exact, redacted, missing })
     }
 
-    /// Since when touches and receipts are kept; `None`: since ever.
+    /// The time since which receipts and usage records are kept; `None` if they are never deleted.
     pub fn receipts_kept_since(&self, caller: &Caller) -> Result<Option<Timestamp>, Error> {
         let Some(since) = receipt_retention_start(self) else { return Ok(None) };
-        // Nothing was kept before there was a tenant.
+        // Not before the tenant was created.
         let tenant = self.backend.list_tenants()?.into_iter().find(|tenant| tenant.id == caller.tenant);
         Ok(Some(tenant.map_or(since, |tenant| since.max(tenant.created_at))))
     }
 }
 
-/// Waits for what is on its way, so that a list holds it: no turn and no reader waited for the disk.
+/// Waits for pending writes, so that a listing includes them: reads and some turns return before theirs are on disk.
 pub(crate) fn wait_for_writes(engine: &Engine) {
-    // What could not be written is in no list; what stands is told all the same.
+    // On a timeout or failure the listing shows what is written so far.
     let _ = try_wait_for_writes(engine);
 }
 
-/// As [`Engine::land`], and says where it took longer than a reader waits.
+/// As [`wait_for_writes`], with an error if the writes fail or take longer than [`RECEIPT_WAIT_MAX`].
 fn try_wait_for_writes(engine: &Engine) -> Result<(), Error> {
-    let late = || Err(StoreError::Busy("the database, and what was done is not written yet".to_owned()));
-    Ok(wait_for_answer(|answer| engine.backend.flush_with_callback(answer)).unwrap_or_else(late)?)
+    let timed_out = || Err(StoreError::Busy("the database; earlier writes are still pending".to_owned()));
+    Ok(wait_for_answer(|answer| engine.backend.flush_with_callback(answer)).unwrap_or_else(timed_out)?)
 }
 
+/// Receipts before this time are deleted by upkeep; `None` if `limits.receipt_days` is 0.
 pub(crate) fn receipt_retention_start(engine: &Engine) -> Option<Timestamp> {
     let days = i64::from(engine.limits().receipt_days);
     let since = engine.clock.now().checked_sub((days * 24).hours());
     (days > 0).then(|| since.unwrap_or(Timestamp::UNIX_EPOCH))
 }
 
-/// How a candidate is shown: what the receipt says of it, with the text of the version.
+/// The entry of a candidate as rendered: fields of the receipt, with title, date and content of the version. Contexts
+/// and replays both use it, so that they render the same bytes.
 pub(crate) fn to_shown_entry<'a>(
     considered: &'a ConsideredMemory,
     memory: &'a crate::model::memory::Memory,

@@ -1,20 +1,20 @@
-//! Text in base 85, in its three alphabets: of PostScript, of RFC 1924 and of ZeroMQ.
+//! Decoder for base85 in its three alphabets: Ascii85 (PostScript), RFC 1924 and Z85 (ZeroMQ).
 use super::encodings;
 use super::random_runs::DecodedSpan;
 use super::read_counter;
 
-/// Shorter runs decode to too little to be told from chance.
+/// Characters of a run below which it decodes to text by chance.
 const RUN_CHARS_MIN: usize = 20;
-/// Longer runs are data, not a note's secret.
+/// Characters of a run above which it is data, not a secret in a note.
 const RUN_CHARS_MAX: usize = 4096;
-/// Base 64 and words have fewer signs than this.
+/// Punctuation that base85 text has and base64 or words do not; fewer, and the run is not tried.
 const SIGNS_MIN: usize = 2;
 
 static RFC1924: [u8; 256] =
     digit_table(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~");
 static ZEROMQ: [u8; 256] =
     digit_table(b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#");
-/// What is no digit of an alphabet.
+/// Table entry of a byte that is not in the alphabet.
 const NO_DIGIT: u8 = u8::MAX;
 
 const fn digit_table(alphabet: &[u8; 85]) -> [u8; 256] {
@@ -27,7 +27,7 @@ const fn digit_table(alphabet: &[u8; 85]) -> [u8; 256] {
     table
 }
 
-/// Decodes every run between white space that is text in one of the alphabets.
+/// Decodes every run between white space that is text in one of the alphabets, and adds it to `decoded`.
 pub(super) fn decode_runs(text: &str, decoded: &mut Vec<DecodedSpan>) {
     read_counter::record_read(text.len());
     let bytes = text.as_bytes();
@@ -47,7 +47,7 @@ fn decode_run(run: &[u8], at: usize) -> Option<DecodedSpan> {
     if signs < SIGNS_MIN {
         return None;
     }
-    // Behind a name and a sign of assignment, and without the quotes around it.
+    // `name=value` and `name: value`: tried as a whole first, since `=` and `:` are digits too, then the value alone.
     let value = run.iter().position(|byte| matches!(byte, b'=' | b':')).map_or(0, |cut| cut + 1);
     let named = value > 1
         && run[..value - 1].iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'"'));
@@ -58,12 +58,13 @@ fn decode_run(run: &[u8], at: usize) -> Option<DecodedSpan> {
         let text = [decode_postscript(body), decode_with_table(&RFC1924, body), decode_with_table(&ZEROMQ, body)]
             .into_iter()
             .flatten()
+            // Three alphabets give three chances to be wrong, so only ASCII counts as text.
             .find_map(|bytes| encodings::bytes_to_text(bytes).filter(|text| text.is_ascii()))?;
         Some(DecodedSpan { text, start: at + from, end: at + to })
     })
 }
 
-/// The run without quotes, commas and PostScript's marks.
+/// Span of the run without quotes, trailing commas and the `<~ ~>` of PostScript.
 fn unquoted_span(run: &[u8], mut from: usize) -> (usize, usize) {
     let mut to = run.len();
     while to > from && matches!(run[to - 1], b'"' | b'\'' | b'`' | b',' | b';') {
@@ -86,7 +87,7 @@ fn decode_with_table(table: &[u8; 256], run: &[u8]) -> Option<Vec<u8>> {
     decode_groups(run, |byte| Some(u64::from(table[usize::from(byte)])).filter(|&digit| digit != u64::from(NO_DIGIT)))
 }
 
-/// Five digits are four bytes; the last group may be shorter.
+/// Decodes groups of five digits to four bytes each; a last group of `n` digits holds `n - 1` bytes.
 fn decode_groups(run: &[u8], digit: impl Fn(u8) -> Option<u64>) -> Option<Vec<u8>> {
     const BASE: u64 = 85;
     let mut out = Vec::with_capacity(run.len() / 5 * 4 + 4);
@@ -96,7 +97,7 @@ fn decode_groups(run: &[u8], digit: impl Fn(u8) -> Option<u64>) -> Option<Vec<u8
         }
         let mut word = 0;
         for place in 0..5 {
-            // What is missing counts as the highest digit.
+            // Missing digits of the last group count as the highest digit, as the encoder rounds down.
             let value = group.get(place).map_or(Some(BASE - 1), |&byte| digit(byte))?;
             word = word * BASE + value;
         }

@@ -1,16 +1,16 @@
-//! A second opinion on planted orders, from a model that somebody configured. Without one the rules decide alone.
+//! Port of an optional classifier model for planted orders. Without one the rules decide alone.
 
 use std::fmt::Debug;
 
 use crate::safety::scan_counters::ScanCounters;
 
-/// Says whether a text gives orders to whoever reads it.
+/// Model that judges whether a text gives orders to the agent that reads it.
 pub trait Classifier: Send + Sync + Debug {
-    /// Yes or no, or why it cannot say.
+    /// Whether the text is a planted order; `Err` with the reason if the model gave no answer.
     fn is_order(&self, text: &str) -> Result<bool, String>;
 }
 
-/// A classifier whose silences are counted.
+/// Classifier that counts the calls without an answer.
 #[derive(Debug)]
 pub(crate) struct CountedClassifier<'a> {
     pub classifier: &'a dyn Classifier,

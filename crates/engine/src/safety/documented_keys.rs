@@ -1,6 +1,7 @@
-//! Keys that vendors print in their documentation; they pass by exact literal only.
+//! Example keys that vendors print in their documentation. They pass as exact literals only.
 
-/// Each is split, so that a scanner of this repository does not report it.
+/// One row per key. Each is split into parts, so that secret scanners do not report this repository. To add a key,
+/// split it where no part looks like a key.
 const DOCUMENTED: &[&[&str]] = &[
     &["AKIAIOSFODNN7", "EXAMPLE"],
     &["AKIAI44QH8DHB", "EXAMPLE"],
@@ -22,7 +23,7 @@ const DOCUMENTED: &[&[&str]] = &[
     &["C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw", "/Jw=="],
 ];
 
-/// True when the value is, byte for byte, a documented example.
+/// Whether the value is exactly one of the keys.
 pub(super) fn is_documented(value: &[u8]) -> bool {
     DOCUMENTED.iter().any(|parts| {
         let mut rest = value;

@@ -1,13 +1,13 @@
-//! Runs of encoded characters and what they decode to, within bounds.
+//! Decoders for base64, hex and base32, and inflating of gzip and zlib, all bounded.
 
 use super::read_counter;
 
-/// Decoded text is looked at up to this size; a note's cap is far below it.
+/// Bytes inflated from one run, against compression bombs. Far above the size of a memory.
 const INFLATED_BYTES_MAX: usize = 256 * 1024;
-/// Shorter decodings say too little to be judged as text.
+/// Bytes of a decoding below which it is valid UTF-8 by chance.
 const TEXT_BYTES_MIN: usize = 8;
 
-/// Base64 in either alphabet, padding optional; line breaks and quote marks between lines are skipped.
+/// Decodes base64, standard or URL-safe, padding optional. Line breaks and the `>` of quoted mail are skipped.
 pub(super) fn decode_base64(run: &[u8]) -> Option<Vec<u8>> {
     read_counter::record_read(run.len());
     let mut out = Vec::with_capacity(run.len() / 4 * 3 + 3);
@@ -32,6 +32,7 @@ pub(super) fn decode_base64(run: &[u8]) -> Option<Vec<u8>> {
         }
     }
     match have {
+        // A last group of two or three characters holds one or two bytes; one character alone is no valid end.
         2 => out.push((word >> 4) as u8),
         3 => out.extend_from_slice(&[(word >> 10) as u8, (word >> 2) as u8]),
         1 => return None,
@@ -40,7 +41,7 @@ pub(super) fn decode_base64(run: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// Hexadecimal digits, also with spaces, colons or commas between the pairs.
+/// Decodes hex digits; everything else (spaces, colons, commas between the pairs) is skipped.
 pub(super) fn decode_hex(run: &[u8]) -> Option<Vec<u8>> {
     read_counter::record_read(run.len());
     let digits: Vec<u8> = run
@@ -72,14 +73,18 @@ pub(super) fn decode_base32(run: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// The decoded bytes as text, after inflating gzip or zlib; none when they are not text.
+/// Decoded bytes as text, inflated first if they are gzip or zlib; `None` if the result is not printable UTF-8. Random
+/// bytes practically never are, so a success means that the run was encoded text.
 pub(super) fn bytes_to_text(bytes: Vec<u8>) -> Option<String> {
     let bytes = match bytes.as_slice() {
+        // gzip (RFC 1952): ten bytes of header, then optional fields by flag. Only the file name (flag 8) is skipped;
+        // the other fields are rare.
         [0x1f, 0x8b, 8, flags, ..] if flags & 0x1e == 0 => inflate(bytes.get(10..)?)?,
         [0x1f, 0x8b, 8, 8, ..] => {
             let name = bytes.get(10..)?.iter().position(|&byte| byte == 0)?;
             inflate(bytes.get(10 + name + 1..)?)?
         }
+        // zlib (RFC 1950). `x` is also a letter, so bytes that do not inflate are taken as they are.
         [0x78, 0x01 | 0x5e | 0x9c | 0xda, ..] => inflate(bytes.get(2..)?).unwrap_or(bytes),
         _ => bytes,
     };
@@ -91,7 +96,7 @@ pub(super) fn bytes_to_text(bytes: Vec<u8>) -> Option<String> {
 fn inflate(bytes: &[u8]) -> Option<Vec<u8>> {
     match miniz_oxide::inflate::decompress_to_vec_with_limit(bytes, INFLATED_BYTES_MAX) {
         Ok(out) => Some(out),
-        // What fitted before the bound or the tear is still judged.
+        // Cut off by the bound or by damaged data: what was inflated before is still scanned.
         Err(failure) => Some(failure.output).filter(|out| !out.is_empty()),
     }
 }

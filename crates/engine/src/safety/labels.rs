@@ -1,34 +1,38 @@
-//! The words by which a secret is named, and those that make the name harmless. Lists are separated by commas.
+//! Tables of label words: those that name a secret, and those that make such a name harmless.
+//!
+//! Each table is a comma-separated string, lower case. To add a word, insert it into the list with the right claim or
+//! effect. Label words need three bytes or more; shorter ones are written with what must stand before them (`_pw`).
 use std::sync::LazyLock;
 
 use super::word_list::WordList;
 
 use super::vendors::VENDORS;
 
-/// How sure a label alone makes us.
+/// How strongly a label suggests a secret, weakest first; it decides how random and long the value must be.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
 pub(super) enum LabelClaim {
-    /// Names many harmless things too: the value must look drawn and long.
+    /// Names many harmless things too: the value must be long and random.
     Weak,
-    /// A service's name as the whole label: `datadog: …`.
+    /// The name of a service as the whole label: `datadog: …`.
     Vendor,
-    /// `key` at the end of a name or in prose, which labels caches and maps as well.
+    /// `key` at the end of a name or in prose, which labels cache and map keys as well.
     KeySuffix,
-    /// Names a machine's secret: the value must look drawn.
+    /// Names a machine-made secret: the value must look random.
     Key,
-    /// Names a person's password: a readable value can be real.
+    /// Names a password that a person chose: a readable value can be real.
     Password,
 }
 
-/// Words that name a secret, lower case, with what they claim; the index ignores ASCII case.
+/// Words that name a secret. The index ignores ASCII case; other letters are listed in both cases. Some are written
+/// backwards (`drowssap`, `nekot`), as in mirrored text.
 pub(super) const LABELS: &[(LabelClaim, &str)] = &[
     (LabelClaim::Vendor, VENDORS),
     (LabelClaim::KeySuffix, "key"),
     (
         LabelClaim::Password,
-        "pass,pwd, pw,\npw,_pw,-pw,.pw,kennwort,mot de passe,contraseña,contraseÑa,contrasena,senha,wachtwoord,hasło,haslo,пароль,Пароль,парол,密码,密碼,口令,\
-          パスワード,비밀번호,şifre,sifre,parola,parol,lösenord,كلمة المرور,drowssap,psk,presharedkey,preshared,\
-          pre-shared key,geheimnis",
+        "pass,pwd, pw,\npw,_pw,-pw,.pw,kennwort,mot de passe,contraseña,contraseÑa,contrasena,senha,wachtwoord,hasło,\
+         haslo,пароль,Пароль,парол,密码,密碼,口令,パスワード,비밀번호,şifre,sifre,parola,parol,lösenord,كلمة المرور,\
+         drowssap,psk,presharedkey,preshared,pre-shared key,geheimnis",
     ),
     (
         LabelClaim::Key,
@@ -53,7 +57,7 @@ pub(super) const LABELS: &[(LabelClaim, &str)] = &[
     ),
 ];
 
-/// Endings of an identifier that make it a name, a limit or a place instead of the secret.
+/// Last words of an identifier that make it a name, a limit or a place instead of the secret: `token_count`.
 pub(super) static HARMLESS_ENDINGS: LazyLock<WordList> = LazyLock::new(|| {
     WordList::new(
         "name,names,id,ids,url,uri,urls,endpoint,type,types,ttl,expiry,expires,expiration,expires_at,\
@@ -70,7 +74,7 @@ pub(super) static HARMLESS_ENDINGS: LazyLock<WordList> = LazyLock::new(|| {
     )
 });
 
-/// Beginnings of an identifier that do the same.
+/// First words of an identifier that do the same: `maxTokens`, `public_key`.
 pub(super) static HARMLESS_STARTS: LazyLock<WordList> = LazyLock::new(|| {
     WordList::new(
         "public,pub,max,min,next,page,cursor,num,total,prompt,completion,sort,primary,foreign,partition,cache,\
@@ -80,7 +84,7 @@ pub(super) static HARMLESS_STARTS: LazyLock<WordList> = LazyLock::new(|| {
     )
 });
 
-/// Words before `key` that name a cache, a map or a table.
+/// Words before `key` that make it the key of a cache, a map or a table: `routing_key`.
 pub(super) static HARMLESS_KEY_WORDS: LazyLock<WordList> = LazyLock::new(|| {
     WordList::new(
         "routing,redis,s3,storage_object,message,event,job,request,task,query,cursor,state,data,file,dict,\

@@ -1,13 +1,14 @@
-//! Makes one list out of what all views found.
+//! Merges the hits of all views into one list of findings.
 use super::Concern;
 use super::Finding;
 use super::scan::RuleHit;
 
-/// Orders hits by start and joins the overlapping ones of a concern under the most telling rule.
+/// Sorts hits by start and joins overlapping hits of one concern under the rule with the greatest weight.
 pub(super) fn merge_hits(text: &str, mut hits: Vec<RuleHit>) -> Vec<Finding> {
     for hit in &mut hits {
-        hit.finding.start = floor_char_boundary(text, hit.finding.start);
-        hit.finding.end = ceil_char_boundary(text, hit.finding.end.max(hit.finding.start));
+        // Spans mapped back from a rewritten view may point into a character: widen them to whole characters.
+        hit.finding.start = text.floor_char_boundary(hit.finding.start);
+        hit.finding.end = text.ceil_char_boundary(hit.finding.end.max(hit.finding.start));
     }
     hits.retain(|hit| hit.finding.end > hit.finding.start);
     hits.sort_by_key(|hit| (hit.finding.concern, hit.finding.start, hit.finding.end));
@@ -26,7 +27,7 @@ pub(super) fn merge_hits(text: &str, mut hits: Vec<RuleHit>) -> Vec<Finding> {
 fn is_same_finding(last: &RuleHit, next: &RuleHit) -> bool {
     last.finding.concern == next.finding.concern
         && next.finding.start < last.finding.end
-        // Two orders that overlap may want different things; each is said.
+        // Overlapping orders with different intents stay separate findings.
         && (last.finding.concern != Concern::Injection || last.finding.intent == next.finding.intent)
 }
 
@@ -34,26 +35,11 @@ fn absorb_hit(last: &mut RuleHit, next: RuleHit) {
     let end = last.finding.end.max(next.finding.end);
     let severity = last.finding.severity.max(next.finding.severity);
     if next.weight > last.weight {
+        // The heavier rule gives its name; the span covers both hits and the severity is the higher one.
         let start = last.finding.start;
         *last = next;
         last.finding.start = start;
     }
     last.finding.end = end;
     last.finding.severity = severity;
-}
-
-fn floor_char_boundary(text: &str, mut at: usize) -> usize {
-    at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
-}
-
-fn ceil_char_boundary(text: &str, mut at: usize) -> usize {
-    at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at += 1;
-    }
-    at
 }

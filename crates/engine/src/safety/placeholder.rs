@@ -1,10 +1,13 @@
-//! Values that stand in for a secret: placeholders, masks, references to where it is kept.
+//! Values that stand in for a secret: placeholders (`changeme`), masks (`****`), references (`${TOKEN}`, `vault:…`).
+//!
+//! The tables are comma-separated and lower case. To let a value pass, add its start to `REFERENCES`, the whole value
+//! to `PLACEHOLDERS`, or a part that no real secret has to `PLACEHOLDER_PARTS`.
 use std::sync::LazyLock;
 
 use super::value_stats::ValueStats;
 use super::word_list::WordList;
 
-/// Starts of values that point at a secret instead of being one, separated by commas.
+/// Beginnings of values that refer to a secret: variables, templates, vault paths, code.
 static REFERENCES: LazyLock<WordList> = LazyLock::new(|| {
     WordList::new(
         "$,{,<,%(,%{,%s,%v,#{,@,!,*,&,?,[,(,/,./,../,~/,\\,`,vault:,vault://,secret/,secrets.,secret://,\
@@ -19,8 +22,8 @@ static REFERENCES: LazyLock<WordList> = LazyLock::new(|| {
     )
 });
 
-/// Values that stand for "put yours here", or that are settings rather than secrets.
-static STAND_INS: LazyLock<WordList> = LazyLock::new(|| {
+/// Whole values that mean "put yours here" or are settings.
+static PLACEHOLDERS: LazyLock<WordList> = LazyLock::new(|| {
     WordList::new(
         "changeme,change_me,change-me,changeit,password,passwd,passw0rd,pass,pwd,secret,token,apikey,api_key,\
      api-key,key,mypassword,mysecret,mytoken,yourpassword,placeholder,example,examplepassword,dummy,test,\
@@ -33,8 +36,8 @@ static STAND_INS: LazyLock<WordList> = LazyLock::new(|| {
     )
 });
 
-/// Words that no drawn value contains.
-static STAND_IN_PARTS: LazyLock<WordList> = LazyLock::new(|| {
+/// Parts of placeholders. A random value with many digits may contain one by chance and is still a secret.
+static PLACEHOLDER_PARTS: LazyLock<WordList> = LazyLock::new(|| {
     WordList::new(
         "your,changeme,change_me,change-me,placeholder,redacted,example,insert,replace,dummy,xxxx,****,....,\
      ____,----,_here,-here,foobar,fake,sample,<,${,{{,%s,todo,notreal,not-real,not_real,my-secret,\
@@ -42,19 +45,20 @@ static STAND_IN_PARTS: LazyLock<WordList> = LazyLock::new(|| {
     )
 });
 
-/// True for values that documentation and configuration use in place of a secret.
-pub(super) fn is_stand_in(value: &str) -> bool {
+/// Whether documentation or configuration uses this value in place of a secret.
+pub(super) fn is_placeholder(value: &str) -> bool {
     const SHORTEST_SECRET_CHARS: usize = 4;
     let trimmed = value.trim_matches(|mark: char| "\"'`,;.:()[]".contains(mark));
     if trimmed.len() < SHORTEST_SECRET_CHARS {
         return true;
     }
+    // References are compared with their brackets (`[`, `(`), whole placeholders without.
     let lower = value.trim_start_matches(['"', '\'', '`']).to_ascii_lowercase();
     let bare = trimmed.to_ascii_lowercase();
-    let look = ValueStats::from_bytes(trimmed.as_bytes());
-    look.is_masked()
-        || STAND_INS.contains(&bare)
+    let stats = ValueStats::from_bytes(trimmed.as_bytes());
+    stats.is_masked()
+        || PLACEHOLDERS.contains(&bare)
         || REFERENCES.has_prefix_of(&lower)
-        || STAND_IN_PARTS.occurs_in(&lower) && !(look.is_random() && look.digits * 5 > look.chars)
+        || PLACEHOLDER_PARTS.occurs_in(&lower) && !(stats.is_random() && stats.digits * 5 > stats.chars)
         || bare.ends_with(')') && bare.contains('(')
 }

@@ -1,9 +1,13 @@
-//! Values that may be shown: hashes, certificates, public keys, media, ids of resources.
+//! Values that may be public: hashes, certificates, public keys, media, resource ids.
+//!
+//! The tables are comma-separated. To let a kind of value pass, add its beginning to `PUBLIC_STARTS` (after any label)
+//! or `RUN_STARTS` (without a label), the text right before it to `PUBLIC_LEADS`, its label to `PUBLIC_LABELS` or
+//! `PUBLIC_WORDS`, or the prefix of an id to `RESOURCE_PREFIXES`.
 use std::sync::LazyLock;
 
 use super::word_list::WordList;
 
-/// Starts of hashes, certificates, public keys and ciphertext, which may stand after any label.
+/// Beginnings of hashes, certificates, public keys and ciphertext; harmless even after a label such as `secret:`.
 static PUBLIC_STARTS: LazyLock<WordList> = LazyLock::new(|| {
     WordList::new(
         "sha1-,sha256-,sha384-,sha512-,sha1:,sha256:,sha384:,sha512:,SHA256:,MD5:,md5:,h1:,zh:,$2a$,$2b$,$2y$,\
@@ -13,7 +17,7 @@ static PUBLIC_STARTS: LazyLock<WordList> = LazyLock::new(|| {
     )
 });
 
-/// Starts of other public runs: media, addresses of chains, signatures.
+/// Beginnings of other public runs without a label: base64 of images and archives, blockchain addresses, signatures.
 static RUN_STARTS: LazyLock<WordList> = LazyLock::new(|| {
     WordList::new(
         "sha1-,sha256-,sha384-,sha512-,md5-,0x,bafy,bafk,Qm,bc1,age1,npub1,addr1,cosmos1,AAAAC3Nza,AAAAB3Nza,\
@@ -22,7 +26,7 @@ static RUN_STARTS: LazyLock<WordList> = LazyLock::new(|| {
     )
 });
 
-/// What stands right before a public run.
+/// Text right before a public run, lower case.
 const PUBLIC_LEADS: &[&str] = &[
     "h1:",
     "zh:",
@@ -52,7 +56,7 @@ const PUBLIC_LEADS: &[&str] = &[
     "w/\"",
 ];
 
-/// Words in the name of a public value.
+/// Parts of labels of public values: any label that contains one.
 static PUBLIC_LABELS: LazyLock<WordList> = LazyLock::new(|| {
     WordList::new(
         "integrity,checksum,digest,hash,sha,etag,fingerprint,thumbprint,id-2,id2,request,trace,cursor,\
@@ -62,20 +66,20 @@ static PUBLIC_LABELS: LazyLock<WordList> = LazyLock::new(|| {
     )
 });
 
-/// Whole names and words after which a public value stands.
+/// Whole labels of public values; as parts of a label these words are too short to count.
 static PUBLIC_WORDS: LazyLock<WordList> = LazyLock::new(|| {
     WordList::new("b,bh,p,id,ids,uid,ray,rev,ref,commit,tag,build,image,event,account,customer,cluster,topic,run,job")
 });
 
-/// Password hashes in the syntax of `crypt` and its kin: what stands before their last part.
+/// Beginnings of password hashes in the syntax of `crypt(3)` and others; the run is their last part.
 static CRYPT_STARTS: LazyLock<WordList> = LazyLock::new(|| {
     WordList::new(
-        "$2a$,$2b$,$2y$,$2x$,$argon2,$1$,$5$,$6$,$7$,$8$,$9$,$y$,$apr1$,$scrypt,$pbkdf2,$sha1$,$md5,pbkdf2_,pbkdf2:,scrypt:,\
-     bcrypt$,bcrypt_sha256$,argon2$,{ssha,{sha,{pbkdf2,{crypt},|1|",
+        "$2a$,$2b$,$2y$,$2x$,$argon2,$1$,$5$,$6$,$7$,$8$,$9$,$y$,$apr1$,$scrypt,$pbkdf2,$sha1$,$md5,pbkdf2_,pbkdf2:,\
+         scrypt:,bcrypt$,bcrypt_sha256$,argon2$,{ssha,{sha,{pbkdf2,{crypt},|1|",
     )
 });
 
-/// Prefixes of identifiers that services show in the open.
+/// Prefixes of public ids of services: `cus_…`, `vpc-…`.
 static RESOURCE_PREFIXES: LazyLock<WordList> = LazyLock::new(|| {
     WordList::new(
         "cus_,pi_,ch_,evt_,req_,price_,prod_,sub_,in_,pm_,acct_,txn_,seti_,cs_,msg_,run_,asst_,thread_,file-,\
@@ -93,16 +97,19 @@ static RESOURCE_PREFIXES: LazyLock<WordList> = LazyLock::new(|| {
     )
 });
 
+/// Whether the value is public by its beginning, whatever its label.
 pub(super) fn is_public_value(text: &str) -> bool {
     PUBLIC_STARTS.has_prefix_of(text)
 }
 
+/// Whether the run has the prefix of a public id.
 pub(super) fn is_resource_id(run: &[u8]) -> bool {
     std::str::from_utf8(run).is_ok_and(|run| RESOURCE_PREFIXES.has_prefix_of(run))
 }
 
-/// Hash syntaxes, media, addresses of chains, and labels of public values.
+/// Whether the run at `start` is public by its beginning, by the text right before it or by its label.
 pub(super) fn is_announced_public(bytes: &[u8], start: usize, run: &[u8]) -> bool {
+    // Looks behind only this far: a label or a hash prefix is short, and the work per run stays bounded.
     const BEFORE_BYTES: usize = 72;
     const START_BYTES: usize = 24;
     let before = String::from_utf8_lossy(&bytes[start.saturating_sub(BEFORE_BYTES)..start]).to_ascii_lowercase();
@@ -116,24 +123,25 @@ pub(super) fn is_announced_public(bytes: &[u8], start: usize, run: &[u8]) -> boo
     {
         return true;
     }
-    let said = before.trim_end_matches([' ', '"', '\'', '`', '=', ':', '\t']);
-    if said.ends_with("public key") || said.ends_with("peer key") {
+    let words_before = before.trim_end_matches([' ', '"', '\'', '`', '=', ':', '\t']);
+    if words_before.ends_with("public key") || words_before.ends_with("peer key") {
         return true;
     }
     let label = before.trim_end_matches([' ', '"', '\'', '`', '=', ':', '(', '>', '|', '<', '\t']);
     let label = &label[label.rfind([' ', '\n', ',', '{', '<', ';']).map_or(0, |at| at + 1)..];
+    // Equal lengths mean that no label ended within reach: the whole stretch is one word.
     label.len() < before.len()
         && (PUBLIC_LABELS.occurs_in(label) || PUBLIC_WORDS.contains(label))
         && !label.contains("secret")
         && !label.contains("private")
 }
 
-/// The text before a run opens a password hash, as in `$2b$12$…`, or an id.
+/// Whether the text before a run is the beginning of a password hash (`$2b$12$…`) or of an Oracle Cloud id.
 fn is_hash_part(before: &str) -> bool {
     let token = &before[before.rfind([' ', '\n', '"', '\'', '`', '=', '\t']).map_or(0, |at| at + 1)..];
-    // Parameters such as `m=65536` stand between the name and the hash.
+    // The same without a cut at `=`: Argon2 has parameters such as `m=65536` before the hash.
     let whole = &before[before.rfind([' ', '\n', '"', '\'', '`', '\t']).map_or(0, |at| at + 1)..];
-    // `/etc/shadow` and `htpasswd` write the account before it; Oracle's ids end in a drawn part.
+    // `/etc/shadow` and `htpasswd` write `account:` before the hash.
     let behind_account =
         whole.split_once(':').is_some_and(|(_, hash)| hash.starts_with('$') && CRYPT_STARTS.has_prefix_of(hash));
     CRYPT_STARTS.has_prefix_of(token)

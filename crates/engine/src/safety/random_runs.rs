@@ -1,36 +1,37 @@
-//! Long runs without a name: decoded where they can be, handed on to be judged where they cannot.
+//! Long runs of base64 characters: decoded where they hold text, otherwise judged by `unlabelled_run`.
 use super::encodings;
 use super::scan::RuleHit;
 use super::unlabelled_run;
 
-/// Shorter runs are neither decoded nor looked at.
+/// Characters of a run below which it is ignored.
 const RUN_CHARS_MIN: usize = 16;
 const DECODE_CHARS_MIN: usize = 20;
+/// Characters of hex or base32 below which it is an id or a hash, not text.
 const HEX_CHARS_MIN: usize = 32;
-/// A line of wrapped base64 is at least this wide, or narrower and as wide as the line after it.
+/// Width of a line of wrapped base64 (64 or 76 are usual). Narrower lines count only if the next one is as wide.
 const WRAPPED_CHARS_MIN: usize = 56;
 const WRAPPED_NARROW_CHARS_MIN: usize = 24;
-/// Fewer characters than this, written as numbers, say nothing.
+/// Characters written as numbers (`103, 104, …`) below which they are ordinary numbers.
 const NUMBERS_MIN: usize = 12;
-/// How far after a label an unnamed value still belongs to it.
+/// Bytes after a label within which a random run counts as its value.
 const NEARBY_BYTES: usize = 110;
 
-/// What a run turned out to be.
+/// A text decoded from `start..end` of a view.
 pub(super) struct DecodedSpan {
     pub(super) text: String,
     pub(super) start: usize,
     pub(super) end: usize,
 }
 
-/// What the first pass over a view learnt.
+/// Results of the anchor pass over the same view.
 pub(super) struct KnownRanges<'k> {
-    /// Public blocks (certificates, public keys), in order.
+    /// Public blocks (certificates, public keys), ascending.
     pub(super) exempt: &'k [(usize, usize)],
-    /// Ends of labels that name a secret, in order.
+    /// Ends of labels that name a secret, ascending.
     pub(super) labels: &'k [usize],
 }
 
-/// Walks the runs of a view: texts found inside go to `decoded`, secrets to `hits`.
+/// Walks the runs of a view: decoded texts go to `decoded`, secrets to `hits`.
 pub(super) fn scan_runs(text: &str, known: &KnownRanges, hits: &mut Vec<RuleHit>, decoded: &mut Vec<DecodedSpan>) {
     let bytes = text.as_bytes();
     let mut cursor = RunCursor::default();
@@ -45,7 +46,7 @@ pub(super) fn scan_runs(text: &str, known: &KnownRanges, hits: &mut Vec<RuleHit>
         if end - at >= RUN_CHARS_MIN && !cursor.is_exempt(known.exempt, at) {
             let padded = end + bytes[end..].iter().take(2).take_while(|&&byte| byte == b'=').count();
             let wrapped = if at < cursor.wrapped { None } else { wrapped_end(bytes, at, padded) };
-            // Lines that do not decode together are not tried again from the second one on.
+            // A wrapped block is tried once, from its first line: trying it again from every line would be quadratic.
             cursor.wrapped = cursor.wrapped.max(wrapped.unwrap_or(0));
             if let Some(found) = wrapped.and_then(|wrapped| decode_run(bytes, at, wrapped)) {
                 at = found.end;
@@ -59,14 +60,14 @@ pub(super) fn scan_runs(text: &str, known: &KnownRanges, hits: &mut Vec<RuleHit>
         }
         at = end;
     }
-    // A character as a number has a digit, in either base.
+    // Characters written as numbers, in hex or decimal: without a dozen digits there are none.
     if bytes.iter().filter(|byte| byte.is_ascii_digit()).take(NUMBERS_MIN).count() == NUMBERS_MIN {
         decode_spaced_hex(bytes, decoded);
         decode_char_codes(bytes, decoded);
     }
 }
 
-/// Letters, digits and the signs of both base64 alphabets.
+/// Letters, digits and the symbols of both base64 alphabets.
 const RUN_BYTES: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0;
@@ -82,13 +83,16 @@ fn is_run_byte(byte: u8) -> bool {
     RUN_BYTES[usize::from(byte)]
 }
 
-/// Where the walk stands in its line.
+/// State of the walk. The positions in the lists only move forward, so all runs together pass each list once.
 #[derive(Default)]
 pub(super) struct RunCursor {
+    /// Inside a URL; its path segments are not judged.
     pub(super) in_address: bool,
+    /// Next entry of `KnownRanges::exempt`.
     exempt: usize,
+    /// Last label before the walk, in `KnownRanges::labels`.
     label: usize,
-    /// Where the last block of wrapped lines ended.
+    /// End of the last wrapped block that was tried.
     wrapped: usize,
 }
 
@@ -108,6 +112,7 @@ impl RunCursor {
         exempt.get(self.exempt).is_some_and(|range| range.0 <= at)
     }
 
+    /// Whether a label ends within [`NEARBY_BYTES`] before `at`.
     pub(super) fn is_labelled(&mut self, labels: &[usize], at: usize) -> bool {
         while labels.get(self.label + 1).is_some_and(|&end| end <= at) {
             self.label += 1;
@@ -116,7 +121,7 @@ impl RunCursor {
     }
 }
 
-/// The end of base64 that goes on over the following lines.
+/// End of base64 that continues over the following lines; `None` if it does not.
 fn wrapped_end(bytes: &[u8], start: usize, end: usize) -> Option<usize> {
     let width = end - start;
     if width < WRAPPED_NARROW_CHARS_MIN {
@@ -134,10 +139,12 @@ fn wrapped_end(bytes: &[u8], start: usize, end: usize) -> Option<usize> {
         if run == 0 || !closed {
             break;
         }
+        // Narrow first line: the second must have the same width, or the two are separate values.
         if width < WRAPPED_CHARS_MIN && run != width && last == end {
             break;
         }
         last = next + run;
+        // A shorter line is the last one.
         if run < width.min(WRAPPED_CHARS_MIN) {
             break;
         }
@@ -145,6 +152,8 @@ fn wrapped_end(bytes: &[u8], start: usize, end: usize) -> Option<usize> {
     (last > end).then_some(last)
 }
 
+/// Decodes one run by the narrowest alphabet that fits: hex, base32, base64. Hex and base32 are valid base64 too, but
+/// decode to noise there.
 fn decode_run(bytes: &[u8], start: usize, end: usize) -> Option<DecodedSpan> {
     let run = &bytes[start..end];
     if run.len() < DECODE_CHARS_MIN {
@@ -164,7 +173,7 @@ fn decode_run(bytes: &[u8], start: usize, end: usize) -> Option<DecodedSpan> {
     text.map(|text| DecodedSpan { text, start, end })
 }
 
-/// `73 6b 2d …`: pairs with separators between them, as hex dumps print them.
+/// Decodes hex dumps: `73 6b 2d …`, pairs with one kind of separator between them.
 fn decode_spaced_hex(bytes: &[u8], decoded: &mut Vec<DecodedSpan>) {
     let mut at = 0;
     while at + 2 < bytes.len() {
@@ -195,7 +204,7 @@ fn decode_spaced_hex(bytes: &[u8], decoded: &mut Vec<DecodedSpan>) {
     }
 }
 
-/// `0x67, 0x68, …` and `[103, 104, …]`: characters written as numbers.
+/// Decodes characters written as numbers: `0x67, 0x68, …` and `[103, 104, …]`.
 fn decode_char_codes(bytes: &[u8], decoded: &mut Vec<DecodedSpan>) {
     let mut at = 0;
     while at < bytes.len() {
@@ -222,7 +231,7 @@ fn decode_char_codes(bytes: &[u8], decoded: &mut Vec<DecodedSpan>) {
     }
 }
 
-/// One printable character as a number, and how many bytes it takes.
+/// One printable character written as a number, and the length of the number in bytes.
 fn parse_char_code(bytes: &[u8]) -> Option<(char, usize)> {
     let (digits, base, lead) = match bytes {
         [b'0', b'x' | b'X', rest @ ..] => (rest, 16, 2),

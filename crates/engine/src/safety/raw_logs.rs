@@ -1,14 +1,14 @@
-//! Raw log volume: lines that a program stamped with a time, counted.
+//! Rule `raw_log`: counts lines with a machine's time stamp.
 use super::scan::RuleHit;
 
-/// SPEC: thirty lines are an excerpt, thirty-one are a dump.
+/// Lines with a time stamp that a text may have: up to here it is an excerpt, above a dump.
 pub(super) const LOG_LINES_MAX: usize = 30;
-/// A stamp stands near the start of its line; further in it is part of a sentence.
+/// Bytes of a line in which its stamp must start; further in, a time is part of a sentence.
 const STAMP_REACH_BYTES: usize = 160;
 
-/// A finding over all stamped lines when there are more than thirty.
+/// Adds one hit over all stamped lines if there are more than [`LOG_LINES_MAX`].
 pub(super) fn find_raw_log(text: &str, hits: &mut Vec<RuleHit>) {
-    // Most notes have fewer lines than it takes.
+    // Most texts have too few lines and are done here.
     if text.bytes().filter(|&byte| byte == b'\n').count() < LOG_LINES_MAX {
         return;
     }
@@ -29,10 +29,10 @@ pub(super) fn find_raw_log(text: &str, hits: &mut Vec<RuleHit>) {
     }
 }
 
-/// True for a line with a machine's time stamp: a date with a time of day to the second, or an epoch.
+/// Whether the line has a machine's time stamp: a date with a time to the second, or a Unix time.
 fn has_timestamp(line: &[u8]) -> bool {
     let line = strip_line_marks(line);
-    // A list of bare clock times is a timeline that a person wrote.
+    // `- 08:00:12 restarted` without a date is a timeline that a person wrote.
     let (line, listed) = line.strip_prefix(b"- ").map_or((line, false), |rest| (strip_line_marks(rest), true));
     if line.len() < 10 || listed && is_clock_time(line) {
         return false;
@@ -41,7 +41,7 @@ fn has_timestamp(line: &[u8]) -> bool {
     is_epoch_stamp(head) || is_klog_stamp(head) || has_clock_stamp(head)
 }
 
-/// Quote marks, list marks, line numbers and brackets before the stamp.
+/// The line without quote marks, table bars, emphasis and brackets before the stamp.
 fn strip_line_marks(mut line: &[u8]) -> &[u8] {
     while let [b' ' | b'\t' | b'>' | b'|' | b'*' | b'[' | b'(' | b'`', rest @ ..] = line {
         line = rest;
@@ -53,12 +53,13 @@ fn leading_digits(bytes: &[u8]) -> usize {
     bytes.iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
 
-/// `1773216000.944 INFO …` and `[1773216000944] …`: seconds to nanoseconds since 1970.
+/// Whether the line starts with a Unix time in seconds to nanoseconds: `1773216000.944 INFO …`, `[1773216000944] …`.
 fn is_epoch_stamp(head: &[u8]) -> bool {
     let size = leading_digits(head);
+    // 10, 13, 16 or 19 digits are s, ms, µs, ns; all begin with 1 until the year 2033.
     let plausible = matches!(size, 10 | 13 | 16 | 19) && head[0] == b'1';
     let ends = matches!(head.get(size), Some(b'.' | b' ' | b'\t' | b':' | b']' | b',' | b'|'));
-    // Kernel rings count from start-up: `[12345.678901] …`.
+    // Kernel messages count seconds since boot: `[12345.678901] …`.
     let kernel = size > 0
         && head.get(size) == Some(&b'.')
         && leading_digits(&head[size + 1..]) == 6
@@ -66,7 +67,7 @@ fn is_epoch_stamp(head: &[u8]) -> bool {
     plausible && ends || kernel
 }
 
-/// `E0311 08:00:00.556450 …`
+/// Whether the line starts with a klog header: `E0311 08:00:00.556450 …`.
 fn is_klog_stamp(head: &[u8]) -> bool {
     matches!(head[0], b'I' | b'W' | b'E' | b'F' | b'D')
         && leading_digits(&head[1..]) == 4
@@ -74,7 +75,8 @@ fn is_klog_stamp(head: &[u8]) -> bool {
         && is_clock_time(&head[6..])
 }
 
-/// `hh:mm:ss` with nothing but a date, an address or a key before it.
+/// Whether the first `hh:mm:ss` of the line is its stamp: nothing but a date, digits or white space before it, or a
+/// date right before it (access logs begin with an address, JSON logs with a key).
 fn has_clock_stamp(head: &[u8]) -> bool {
     let colons = head.iter().enumerate().filter(|&(at, &byte)| byte == b':' && at >= 2).map(|(at, _)| at - 2);
     let Some(at) =
@@ -102,7 +104,7 @@ fn is_clock_time(bytes: &[u8]) -> bool {
         && leading_digits(&bytes[6..]) >= 2
 }
 
-/// A calendar date right before the clock: ISO, slashed, dotted, compact or with a month's name.
+/// Whether a date stands right before the clock: ISO, slashed, dotted, compact or with a month's name.
 fn has_date(before: &[u8]) -> bool {
     const MONTHS: &[&[u8]] =
         &[b"jan", b"feb", b"mar", b"apr", b"may", b"jun", b"jul", b"aug", b"sep", b"oct", b"nov", b"dec"];
@@ -116,7 +118,7 @@ fn has_date(before: &[u8]) -> bool {
     joined && (named || numbers >= 3 || compact)
 }
 
-/// `{"ts": 1773216000.1, …}` and `time=1773216000 level=…`.
+/// Whether a structured line has a Unix time: `{"ts": 1773216000.1, …}`, `time=1773216000 level=…`.
 fn has_structured_epoch(head: &[u8]) -> bool {
     let structured =
         head[0] == b'{' || head.starts_with(b"ts=") || head.starts_with(b"time=") || head.starts_with(b"timestamp=");

@@ -1,11 +1,11 @@
-//! How many bytes the scanner reads, counted in tests only: linear time is proven by counting, not by a clock.
+//! Counter of bytes read by the scanner, in tests only: tests prove linear time by counting, not by a clock.
 
 #[cfg(test)]
 thread_local! {
     static BYTES_READ: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
-/// Notes that so many bytes are about to be read once more.
+/// Counts a read of `bytes` bytes. Call it before every loop over the text; compiled to nothing outside tests.
 #[inline]
 pub(super) fn record_read(bytes: usize) {
     #[cfg(test)]
@@ -14,7 +14,7 @@ pub(super) fn record_read(bytes: usize) {
     let _ = bytes;
 }
 
-/// The bytes read since the last call.
+/// Bytes read by this thread since the last call.
 #[cfg(test)]
 pub(super) fn take_bytes_read() -> u64 {
     BYTES_READ.with(std::cell::Cell::take)

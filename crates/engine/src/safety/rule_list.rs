@@ -1,28 +1,28 @@
-//! The rules as a list for people: documentation, the console and the tests read it.
+//! List of all rules with descriptions and examples, for the documentation, the console and the tests.
 use std::sync::LazyLock;
 
 use super::pattern::PATTERNS;
 use super::{Concern, Severity, injection, shape, tokens};
 
-/// One rule as a person sees it.
+/// Description of one rule.
 #[derive(Clone, Debug)]
 pub struct Rule {
     pub name: &'static str,
     pub concern: Concern,
     pub severity: Severity,
-    /// What it finds, in one sentence.
+    /// What it finds, in one phrase.
     pub finds: String,
     /// A text that it finds.
     pub positive: String,
-    /// A near text that it lets pass.
+    /// A similar text that it lets pass.
     pub negative: String,
-    /// For injections: what the order wants.
+    /// Injections only: what the order wants.
     pub intent: Option<&'static str>,
-    /// The formats, in the shape language, where the rule has them.
+    /// Token formats in the shape language; empty for other rules.
     pub shapes: Vec<&'static str>,
 }
 
-/// Every rule, in the order secrets, injections, raw logs.
+/// All rules: secrets, then injections, then raw logs. Injection rules share names: one entry per wording.
 pub fn rules() -> &'static [Rule] {
     static RULES: LazyLock<Vec<Rule>> = LazyLock::new(build_rules);
     &RULES
@@ -59,7 +59,7 @@ fn build_rules() -> Vec<Rule> {
         intent: Some(order.intent),
         shapes: Vec::new(),
     });
-    let wordings = injection::wordings().map(|(name, intent, severity, positive, negative)| Rule {
+    let wordings = injection::grammar_rules().map(|(name, intent, severity, positive, negative)| Rule {
         name,
         concern: Concern::Injection,
         severity,
@@ -72,7 +72,8 @@ fn build_rules() -> Vec<Rule> {
     formats.chain(patterns).chain(coded_rules()).chain(orders).chain(wordings).chain([raw_log_rule()]).collect()
 }
 
-/// Rules that are code rather than rows.
+/// Rules that are code and not rows of a table. To add one, write its name, severity, description, a text that it finds
+/// and one that passes.
 fn coded_rules() -> impl Iterator<Item = Rule> {
     const ROWS: &[(&str, Severity, &str, &str, &str)] = &[
         (
@@ -99,14 +100,14 @@ fn coded_rules() -> impl Iterator<Item = Rule> {
         (
             "database_url",
             Severity::Critical,
-            "database and broker addresses with a password",
+            "URLs of databases and brokers with a password",
             "postgres://app:Kx7vQ2mL9@db.internal:5432/orders",
             "postgres://app@db.internal:5432/orders",
         ),
         (
             "url_credentials",
             Severity::Critical,
-            "other addresses with a password or token",
+            "other URLs with a password or token",
             "https://ci:Kx7vQ2mL9rT4@git.internal/acme.git",
             "https://ci:${TOKEN}@git.internal/acme.git",
         ),
@@ -120,21 +121,21 @@ fn coded_rules() -> impl Iterator<Item = Rule> {
         (
             "nearby_secret",
             Severity::High,
-            "drawn values shortly after a label that names a secret",
+            "random values shortly after a label that names a secret",
             "the api token of the mirror, as agreed with the team yesterday:\n{w24}",
             "the api token of the mirror, as agreed with the team yesterday, is in the vault",
         ),
         (
             "prefixed_token",
             Severity::High,
-            "drawn values of 32 characters and more behind a short prefix",
+            "random values behind a short prefix: 16 characters if the prefix names a secret, 24 otherwise",
             "I used acme_{w28}",
             "I used acme_orders_worker_configuration_service",
         ),
         (
             "high_entropy",
             Severity::High,
-            "40 characters or more of at least 4.5 bits each",
+            "40 characters or more with at least 4.5 bits of entropy each",
             "the value was {w48}",
             "sha512-{w48}",
         ),

@@ -1,5 +1,5 @@
-//! Runs the rules over one view and gathers what they hit.
-use super::anchor_index::{AUTOMATON, AnchorTarget, Automaton, TokenShape};
+//! One pass over one view: finds the anchor words, runs the rule of each, collects hits and decoded texts.
+use super::anchor_index::{ANCHOR_INDEX, AnchorIndex, AnchorTarget, TokenShape};
 use super::injection::{self, OrderAnchors};
 use super::pattern::ValueCheck;
 use super::random_runs::{self, DecodedSpan, KnownRanges};
@@ -13,19 +13,24 @@ use super::{
     split_keys, url_password,
 };
 
-/// How telling a rule is: of overlapping hits the heaviest names the finding.
+/// Specificity of a rule, weakest first. Of overlapping hits the one with the greatest weight names the finding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum RuleWeight {
+    /// Entropy alone.
     Entropy,
+    /// A random run near a label, or behind a short prefix.
     Nearby,
+    /// A value that its label announces.
     Context,
-    /// A format with a short prefix, which a longer one may explain better.
+    /// A token format with a short prefix; a longer prefix explains the same token better.
     Shape,
+    /// A published format, a regex or the wording of an order.
     Format,
+    /// A whole document or block.
     Document,
 }
 
-/// A finding in a view's own offsets.
+/// A finding with its weight. Offsets are those of the view until [`super::scan_and_queue`] maps them to the original.
 #[derive(Debug)]
 pub(super) struct RuleHit {
     pub(super) finding: Finding,
@@ -65,7 +70,7 @@ impl RuleHit {
     }
 }
 
-/// What one pass found: hits, texts hidden inside, and disguises that ask for another reading.
+/// Result of one pass: hits, texts decoded from runs, and disguises that the caller has to undo and scan.
 #[derive(Default)]
 pub(super) struct ScanReport {
     pub(super) hits: Vec<RuleHit>,
@@ -78,6 +83,7 @@ pub(super) fn scan_view(view: &View) -> ScanReport {
     let text: &str = &view.text;
     let mut pass = ScanPass { text, bytes: text.as_bytes(), ..ScanPass::empty() };
     pass.visit_anchors();
+    // Runs come after the anchors: they skip the exempt blocks and use the labels that the anchors found.
     let ScanPass { mut hits, exempt, labels, marks, orders, disguises, .. } = pass;
     marks.find_documents(text.as_bytes(), &mut hits);
     let mut decoded = Vec::new();
@@ -91,15 +97,18 @@ pub(super) fn scan_view(view: &View) -> ScanReport {
 struct ScanPass<'v> {
     text: &'v str,
     bytes: &'v [u8],
-    automaton: &'static Automaton,
+    anchors: &'static AnchorIndex,
     hits: Vec<RuleHit>,
+    /// Spans of public blocks, ciphertext and documented keys, which are not judged as random runs.
     exempt: Vec<(usize, usize)>,
+    /// Ends of the labels that name a secret.
     labels: Vec<usize>,
+    /// End of the last label; further label words inside the same name are skipped.
     label_end: usize,
     marks: DocumentMarks,
     orders: OrderAnchors,
     disguises: Vec<injection::Disguise>,
-    /// Where the last match of the token rows that matched ended, so that one token is reported once.
+    /// Token family and end of its last match: several shapes of one family report a token once.
     matched_until: Vec<(u16, usize)>,
     progress: ScanProgress,
 }
@@ -109,7 +118,7 @@ impl<'v> ScanPass<'v> {
         ScanPass {
             text: "",
             bytes: b"",
-            automaton: &AUTOMATON,
+            anchors: &ANCHOR_INDEX,
             hits: Vec::new(),
             exempt: Vec::new(),
             labels: Vec::new(),
@@ -123,14 +132,14 @@ impl<'v> ScanPass<'v> {
     }
 
     fn visit_anchors(&mut self) {
-        let automaton = self.automaton;
-        automaton.words.find_all(self.bytes, |target, start, end| self.visit_anchor(target, start, end));
+        let anchors = self.anchors;
+        anchors.words.find_all(self.bytes, |target, start, end| self.visit_anchor(target, start, end));
     }
 
     fn visit_anchor(&mut self, target: AnchorTarget, start: usize, end: usize) {
         match target {
-            AnchorTarget::Shape(index) => self.match_shape(&self.automaton.forms[usize::from(index)], start),
-            AnchorTarget::Reversed(index) => self.match_reversed(&self.automaton.forms[usize::from(index)], end),
+            AnchorTarget::Shape(index) => self.match_shape(&self.anchors.token_shapes[usize::from(index)], start),
+            AnchorTarget::Reversed(index) => self.match_reversed(&self.anchors.token_shapes[usize::from(index)], end),
             AnchorTarget::Pattern(index) => self.match_pattern(index, start, end),
             AnchorTarget::Label(claim) if start >= self.label_end => {
                 let label = labelled_value::judge_label(self.text, claim, start, end, &mut self.hits);
@@ -160,43 +169,48 @@ impl<'v> ScanPass<'v> {
         }
     }
 
-    fn match_shape(&mut self, form: &TokenShape, anchor: usize) {
-        if self.matched_until.iter().any(|&(row, end)| row == form.row && anchor < end) {
+    fn match_shape(&mut self, shape: &TokenShape, anchor: usize) {
+        if self.matched_until.iter().any(|&(row, end)| row == shape.row && anchor < end) {
             return;
         }
-        if form.lead.1 == 0 && self.is_inside_word(form, anchor) {
+        if shape.lead.1 == 0 && self.is_inside_word(shape, anchor) {
             return;
         }
         let end = self.bytes.len().min(anchor + TOKEN_BYTES_MAX);
-        // A whole token that is no secret does not become one by the next line.
-        let found = match form.match_around(&self.bytes[..end], anchor) {
-            Some((from, to)) => self.is_whole_token(form, &self.bytes[from..to], to).then_some((from, to)),
-            None => self.match_stitched(form, anchor, end),
+        // Stitching is tried only where the shape does not match in place: a mask that matches stays a mask, whatever
+        // the next line adds to it.
+        let found = match shape.match_around(&self.bytes[..end], anchor) {
+            Some((from, to)) => self.is_whole_token(shape, &self.bytes[from..to], to).then_some((from, to)),
+            None => self.match_stitched(shape, anchor, end),
         };
         if let Some((from, to)) = found {
-            self.matched_until.retain(|done| done.0 != form.row);
-            self.matched_until.push((form.row, to));
-            let weight = if form.token.random { RuleWeight::Shape } else { RuleWeight::Format };
-            self.hits.push(RuleHit::secret(form.token.name, form.token.severity, weight, from, to));
+            self.matched_until.retain(|last| last.0 != shape.row);
+            self.matched_until.push((shape.row, to));
+            let weight = if shape.token.random { RuleWeight::Shape } else { RuleWeight::Format };
+            self.hits.push(RuleHit::secret(shape.token.name, shape.token.severity, weight, from, to));
         }
     }
 
-    /// True when the anchor stands inside another word.
-    fn is_inside_word(&self, form: &TokenShape, anchor: usize) -> bool {
+    /// Whether the anchor stands inside another word. For short anchors `_` and `-` continue a word too: `sk_` in
+    /// `task_sk_`.
+    fn is_inside_word(&self, shape: &TokenShape, anchor: usize) -> bool {
         let before = anchor.checked_sub(1).map(|at| self.bytes[at]);
-        before.is_some_and(|byte| byte.is_ascii_alphanumeric() || form.anchor_len <= 4 && matches!(byte, b'_' | b'-'))
+        before.is_some_and(|byte| byte.is_ascii_alphanumeric() || shape.anchor_len <= 4 && matches!(byte, b'_' | b'-'))
     }
 
-    fn is_whole_token(&self, form: &TokenShape, token: &[u8], end: usize) -> bool {
-        let longer = form.token.exact && self.bytes.get(end).is_some_and(u8::is_ascii_alphanumeric);
-        !longer && is_random_token(form, token)
+    fn is_whole_token(&self, shape: &TokenShape, token: &[u8], end: usize) -> bool {
+        let longer = shape.token.exact && self.bytes.get(end).is_some_and(u8::is_ascii_alphanumeric);
+        !longer && is_random_token(shape, token)
     }
 
-    /// The token broken over lines or by a seam: the breaks are taken out and the pattern tried again.
-    fn match_stitched(&self, form: &TokenShape, start: usize, end: usize) -> Option<(usize, usize)> {
+    /// Span of a token that line breaks or string seams cut into pieces. The pieces are joined on the stack, with the
+    /// offset of each byte, and matched again.
+    fn match_stitched(&self, shape: &TokenShape, start: usize, end: usize) -> Option<(usize, usize)> {
         const STITCH_BYTES_MAX: usize = 400;
+        // A shorter piece is the last one: wrapped lines are longer, and prose words are short.
         const PIECE_BYTES_MIN: usize = 4;
-        if form.lead.1 > 0 {
+        // Joining goes forward only; a shape with its anchor in the middle would need it in both directions.
+        if shape.lead.1 > 0 {
             return None;
         }
         let window = &self.bytes[start..end.min(start + STITCH_BYTES_MAX)];
@@ -221,24 +235,25 @@ impl<'v> ScanPass<'v> {
                     )
                 })
                 .count();
+            // A gap joins pieces where it breaks the line or looks like `" + "`; a plain space ends the token.
             let broken = window[at..at + gap].contains(&b'\n') || gap >= 3 && window[at..at + gap].contains(&b'"');
             if piece < PIECE_BYTES_MIN || !broken || at + gap >= window.len() {
                 break;
             }
             at += gap;
         }
-        // In one piece it was tried already.
+        // One piece without gaps: the caller tried that already.
         if at == size {
             return None;
         }
-        let length = form.match_prefix(&text[..size])?;
-        let longer = size > length && form.token.exact;
+        let length = shape.match_prefix(&text[..size])?;
+        let longer = size > length && shape.token.exact;
         let last: usize = *sources.get(length.checked_sub(1)?)?;
-        (!longer && is_random_token(form, &text[..length])).then_some((start, start + last + 1))
+        (!longer && is_random_token(shape, &text[..length])).then_some((start, start + last + 1))
     }
 
-    /// The token written from right to left.
-    fn match_reversed(&mut self, form: &TokenShape, end: usize) {
+    /// Matches a token written from right to left; its reversed anchor ends at `end`.
+    fn match_reversed(&mut self, shape: &TokenShape, end: usize) {
         const BACKWARDS_BYTES_MAX: usize = 300;
         if self.bytes.get(end).is_some_and(u8::is_ascii_alphanumeric) {
             return;
@@ -249,10 +264,11 @@ impl<'v> ScanPass<'v> {
         let mirrored = &mut mirrored[..end - from];
         mirrored.copy_from_slice(&self.bytes[from..end]);
         mirrored.reverse();
-        if let Some(length) = form.match_prefix(mirrored).filter(|&length| is_random_token(form, &mirrored[..length])) {
+        if let Some(length) = shape.match_prefix(mirrored).filter(|&length| is_random_token(shape, &mirrored[..length]))
+        {
             self.hits.push(RuleHit::secret(
-                form.token.name,
-                form.token.severity,
+                shape.token.name,
+                shape.token.severity,
                 RuleWeight::Format,
                 end - length,
                 end,
@@ -261,7 +277,9 @@ impl<'v> ScanPass<'v> {
     }
 
     fn match_pattern(&mut self, index: u16, start: usize, end: usize) {
-        let (pattern, regex) = self.automaton.compiled_pattern(index);
+        let (pattern, regex) = self.anchors.compiled_pattern(index);
+        // Patterns without a window before the anchor start with it, so a letter before the anchor makes it another
+        // word.
         let glued =
             start > 0 && self.bytes[start - 1].is_ascii_alphanumeric() && self.bytes[start].is_ascii_alphanumeric();
         if pattern.window.0 == 0 && glued {
@@ -274,6 +292,7 @@ impl<'v> ScanPass<'v> {
         let to = self.bytes.len().min(end + pattern.window.1);
         read_counter::record_read(to - from);
         let Some(captures) = regex.captures(&self.bytes[from..to]) else { return };
+        // The first group that took part is the secret; a pattern without groups is a secret as a whole.
         let Some(found) = captures.iter().skip(1).flatten().next().or_else(|| captures.get(0)) else { return };
         if documented_keys::is_documented(found.as_bytes()) {
             self.exempt.push((from + found.start(), from + found.end()));
@@ -299,26 +318,29 @@ impl<'v> ScanPass<'v> {
     }
 }
 
-/// A piece of this many characters can be told to be a mask.
+/// Characters of a piece between symbols below which repetition proves no mask.
 const MASK_CHARS_MIN: usize = 8;
 
-/// Not a mask, not words, not a literal from public documentation.
-fn is_random_token(form: &TokenShape, token: &[u8]) -> bool {
-    let body = &token[form.anchor_len.min(token.len())..];
-    let look = ValueStats::from_bytes(body);
-    let hollow = body
+/// Whether a token that has the right shape also has random content: no mask, no words, no key from documentation.
+fn is_random_token(shape: &TokenShape, token: &[u8]) -> bool {
+    let body = &token[shape.anchor_len.min(token.len())..];
+    let stats = ValueStats::from_bytes(body);
+    let has_masked_piece = body
         .split(|byte| !byte.is_ascii_alphanumeric())
         .any(|piece| piece.len() >= MASK_CHARS_MIN && ValueStats::from_bytes(piece).is_masked());
-    // `secret-3f9a…`: a word and a commit, as images are tagged.
-    let tagged =
-        form.token.random && look.is_hex() && matches!(look.chars, 40 | 64) && token[..form.anchor_len].ends_with(b"-");
-    let long_words = look.is_wordy() && look.lower > 0 && look.chars >= 12 && look.digits * 8 < look.chars;
-    !hollow
-        && !tagged
-        && (form.lead.1 > 0 || !look.is_masked())
+    // `secret-3f9a…`: a word and a commit or digest, the way container images are tagged.
+    let is_commit_tag = shape.token.random
+        && stats.is_hex()
+        && matches!(stats.chars, 40 | 64)
+        && token[..shape.anchor_len].ends_with(b"-");
+    // Words with few digits: `hf_the_name_of_a_model`. Short bodies are too short to be judged by their words.
+    let long_words = stats.is_wordy() && stats.lower > 0 && stats.chars >= 12 && stats.digits * 8 < stats.chars;
+    !has_masked_piece
+        && !is_commit_tag
+        && (shape.lead.1 > 0 || !stats.is_masked())
         && !ValueStats::from_bytes(token).is_masked()
         && !long_words
-        && (!form.token.random || look.is_random() || ValueStats::from_bytes(token).is_random() && form.lead.1 > 0)
+        && (!shape.token.random || stats.is_random() || ValueStats::from_bytes(token).is_random() && shape.lead.1 > 0)
         && !documented_keys::is_documented(token)
 }
 
@@ -326,22 +348,22 @@ fn passes_check(check: ValueCheck, value: &[u8]) -> bool {
     let text = String::from_utf8_lossy(value);
     match check {
         ValueCheck::None => true,
-        ValueCheck::NotPlaceholder => !placeholder::is_stand_in(&text),
+        ValueCheck::NotPlaceholder => !placeholder::is_placeholder(&text),
         ValueCheck::NotReadable => {
-            let look = ValueStats::from_bytes(value);
-            !look.is_wordy() && !look.is_masked() && !placeholder::is_stand_in(&text)
+            let stats = ValueStats::from_bytes(value);
+            !stats.is_wordy() && !stats.is_masked() && !placeholder::is_placeholder(&text)
         }
-        ValueCheck::Random => ValueStats::from_bytes(value).is_random() && !placeholder::is_stand_in(&text),
+        ValueCheck::Random => ValueStats::from_bytes(value).is_random() && !placeholder::is_placeholder(&text),
         ValueCheck::Password => {
-            let look = ValueStats::from_bytes(value);
+            let stats = ValueStats::from_bytes(value);
             let mixed =
-                look.digits > 0 && look.letter_count() > 0 || look.upper > 0 && look.lower > 0 && look.symbols > 0;
-            (mixed || look.is_random()) && !placeholder::is_stand_in(&text) && !text.contains("://")
+                stats.digits > 0 && stats.letter_count() > 0 || stats.upper > 0 && stats.lower > 0 && stats.symbols > 0;
+            (mixed || stats.is_random()) && !placeholder::is_placeholder(&text) && !text.contains("://")
         }
         ValueCheck::BasicPair => {
             encodings::decode_base64(value).and_then(encodings::bytes_to_text).is_some_and(|pair| {
                 pair.split_once(':').is_some_and(|(name, password)| {
-                    !password.is_empty() && name.len() + password.len() > 3 && !placeholder::is_stand_in(password)
+                    !password.is_empty() && name.len() + password.len() > 3 && !placeholder::is_placeholder(password)
                 })
             })
         }

@@ -1,4 +1,4 @@
-//! How often each rule of the scanner fired in this process, for those who watch.
+//! Findings per scanner rule since the process started, for metrics.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::model::refusal::Refusal;
 use crate::safety::classifier::CLASSIFIER_RULE;
 
-/// Findings by rule and by what became of the save: names of rules only, so it stays as small as the rules are many.
+/// Counts by rule and outcome of the save. The keys are rule names only, so the map is bounded by the number of rules.
 #[derive(Debug, Default)]
 pub struct ScanCounters {
     counts: Mutex<BTreeMap<(String, &'static str), u64>>,
@@ -25,7 +25,7 @@ impl ScanCounters {
         self.increment_count(CLASSIFIER_RULE, "unanswered");
     }
 
-    /// Rule, `blocked`, `flagged` or (of the classifier) `unanswered`, and how often.
+    /// Rows of rule, outcome and count. The outcome is `blocked` or `flagged`, for the classifier also `unanswered`.
     pub fn counts(&self) -> Vec<(String, &'static str, u64)> {
         self.lock().iter().map(|((rule, verdict), count)| (rule.clone(), *verdict, *count)).collect()
     }
@@ -35,6 +35,7 @@ impl ScanCounters {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<(String, &'static str), u64>> {
+        // A panic between lock and unlock leaves the map whole, so a poisoned lock is still good.
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,37 +1,39 @@
-//! Keeps a text that repeats a rule's anchor from being read over and over: work stays a few readings a byte.
+//! Positions up to which rules have read. A text that repeats an anchor thousands of times would otherwise be read anew
+//! from each of them; with these bounds every byte is read a small number of times.
 
-/// How far some rules have read.
+/// How far the rules with long windows have read.
 #[derive(Default)]
 pub(super) struct ScanProgress {
-    /// Addresses before this place belong to one that was judged.
+    /// End of the last URL that was judged; a `://` before it is part of that URL.
     pub(super) address_until: usize,
-    /// No ciphertext is closed before this place.
+    /// Where the search for the end of a ciphertext resumes.
     pub(super) ciphertext_until: usize,
     patterns: Vec<PatternTries>,
 }
 
-/// One window's length in which a pattern is tried.
+/// Tries of one pattern in the current half window.
 struct PatternTries {
     pattern: u16,
     from: usize,
     tries: usize,
 }
 
-/// No document repeats an anchor more often within one window; hostile ones do.
+/// Tries of one pattern per half window. Real documents repeat an anchor less often.
 const TRIES_MAX: usize = 8;
 
 impl ScanProgress {
-    /// Whether a pattern is tried at a place. Past its tries it waits until half a window on, so that windows still overlap.
+    /// Whether the pattern may be tried at `at`; positions must ascend. After [`TRIES_MAX`] tries it pauses until half
+    /// a window further on. Half, so that the windows of consecutive tries overlap and no secret falls between them.
     pub(super) fn may_try_pattern(&mut self, pattern: u16, at: usize, window: usize) -> bool {
-        let Some(stretch) = self.patterns.iter_mut().find(|stretch| stretch.pattern == pattern) else {
+        let Some(window_tries) = self.patterns.iter_mut().find(|window_tries| window_tries.pattern == pattern) else {
             self.patterns.push(PatternTries { pattern, from: at, tries: 1 });
             return true;
         };
-        if at - stretch.from >= window / 2 {
-            *stretch = PatternTries { pattern, from: at, tries: 0 };
+        if at - window_tries.from >= window / 2 {
+            *window_tries = PatternTries { pattern, from: at, tries: 0 };
         }
-        stretch.tries += 1;
-        stretch.tries <= TRIES_MAX
+        window_tries.tries += 1;
+        window_tries.tries <= TRIES_MAX
     }
 }
 
@@ -41,9 +43,9 @@ mod tests {
 
     #[test]
     fn a_repeated_anchor_is_tried_a_few_times_a_window() {
-        let mut pace = ScanProgress::default();
-        let tried = (0..10_000).filter(|&at| pace.may_try_pattern(7, at, 1000)).count();
+        let mut progress = ScanProgress::default();
+        let tried = (0..10_000).filter(|&at| progress.may_try_pattern(7, at, 1000)).count();
         assert_eq!(tried, 10_000 / 500 * TRIES_MAX);
-        assert!(pace.may_try_pattern(8, 0, 1000), "each pattern has its own pace");
+        assert!(progress.may_try_pattern(8, 0, 1000), "each pattern has its own progress");
     }
 }

@@ -1,4 +1,4 @@
-//! Documents that are secrets by their structure: kubeconfigs, Kubernetes Secrets, key blocks.
+//! Rules `kubeconfig`, `kubernetes_secret` and `private_key`: documents that are secrets by their structure.
 use std::sync::LazyLock;
 
 use regex::bytes::Regex;
@@ -8,7 +8,7 @@ use super::placeholder;
 use super::read_counter;
 use super::scan::{RuleHit, RuleWeight};
 
-/// A word that tells of a document's kind.
+/// Part of a document. The first five belong to kubeconfigs; `find_documents` relies on that order.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum DocumentMark {
     Config,
@@ -17,10 +17,11 @@ pub(super) enum DocumentMark {
     Contexts,
     Credential,
     Secret,
-    /// Ciphertext of SOPS and its kin, which may be kept.
+    /// Ciphertext of SOPS and similar tools, which may be stored.
     Ciphertext,
 }
 
+/// Words that mark a part of a document, lower case; the index ignores case. To add a spelling, add a row.
 pub(super) const MARK_WORDS: &[(&str, DocumentMark)] = &[
     ("enc[", DocumentMark::Ciphertext),
     ("kind: config", DocumentMark::Config),
@@ -44,10 +45,12 @@ pub(super) const MARK_WORDS: &[(&str, DocumentMark)] = &[
     ("\"kind\":\"secret\"", DocumentMark::Secret),
 ];
 
-/// Which marks a view holds, and where the first and the last stand.
+/// Marks seen in a view.
 #[derive(Default)]
 pub(super) struct DocumentMarks {
+    /// Offset of the first mark of each kind, by the number of the kind.
     seen: [Option<usize>; 7],
+    /// End of the last mark.
     last: usize,
 }
 
@@ -61,7 +64,7 @@ impl DocumentMarks {
         self.seen[mark as usize].is_some()
     }
 
-    /// The documents that the marks add up to.
+    /// Adds hits for the documents that the marks make up. Keys may come in any order, so the marks are only counted.
     pub(super) fn find_documents(&self, bytes: &[u8], hits: &mut Vec<RuleHit>) {
         let parts = [DocumentMark::Clusters, DocumentMark::Users, DocumentMark::Contexts]
             .into_iter()
@@ -85,7 +88,7 @@ impl DocumentMarks {
     }
 }
 
-/// The end of the indented or bracketed lines that follow `from`.
+/// End of the document: the last line after `from` that is indented, a list item, a bracket or a `key: value`.
 fn document_end(bytes: &[u8], from: usize) -> usize {
     let mut end = line_end(bytes, from);
     while end < bytes.len() {
@@ -106,7 +109,7 @@ fn line_end(bytes: &[u8], from: usize) -> usize {
     bytes[from..].iter().position(|&byte| byte == b'\n').map_or(bytes.len(), |at| from + at)
 }
 
-/// Values below `data:` or `stringData:` of a Secret, in YAML or JSON.
+/// Adds a hit for each value below `data:` or `stringData:` of a Secret, in YAML or JSON.
 fn find_kubernetes_secrets(bytes: &[u8], hits: &mut Vec<RuleHit>) {
     static BLOCK: LazyLock<Regex> = LazyLock::new(|| {
         let pattern = r#"(?m)^[ \t>]*(?:data|stringData):[ \t]*\r?\n((?:[ \t>]+[A-Za-z0-9_.\-"']+:[ \t]*[^\n]+\n?)+)|"(?:data|stringData)"\s*:\s*\{([^{}]*)\}"#;
@@ -123,7 +126,7 @@ fn find_kubernetes_secrets(bytes: &[u8], hits: &mut Vec<RuleHit>) {
             let Some(found) = entry.get(1) else { continue };
             let text = String::from_utf8_lossy(found.as_bytes());
             let block_scalar = matches!(found.as_bytes(), b"|" | b">" | b"|-" | b">-");
-            if !block_scalar && !placeholder::is_stand_in(&text) {
+            if !block_scalar && !placeholder::is_placeholder(&text) {
                 let start = body.start() + found.start();
                 hits.push(RuleHit::secret(
                     "kubernetes_secret",
@@ -137,7 +140,8 @@ fn find_kubernetes_secrets(bytes: &[u8], hits: &mut Vec<RuleHit>) {
     }
 }
 
-/// Where the ciphertext that opens at `start` is closed; nothing is before `open`, which was looked at already.
+/// End of the ciphertext `ENC[…]` that opens at `start`; `None` if it is not closed in reach. The search starts at
+/// `open` at the earliest and moves it on: a text of many unclosed `ENC[` is read once.
 pub(super) fn ciphertext_end(bytes: &[u8], start: usize, open: &mut usize) -> Option<usize> {
     const CIPHERTEXT_BYTES_MAX: usize = 4096;
     let to = bytes.len().min(start + CIPHERTEXT_BYTES_MAX);
@@ -148,15 +152,18 @@ pub(super) fn ciphertext_end(bytes: &[u8], start: usize, open: &mut usize) -> Op
     close
 }
 
-/// What an armoured block is, from its `-----BEGIN` line.
+/// Kind and span of a PEM block.
 pub(super) enum PemBlock {
+    /// A private key: a secret.
     Private(usize, usize),
+    /// A certificate or a public key: exempt.
     Public(usize, usize),
-    /// The words of a header without a body, as in prose.
+    /// A header without a body, as in prose.
     Mention,
 }
 
-/// Reads the block whose dashes start at `start`; it ends at the next dashes after the header.
+/// Reads the block whose dashes start at `start`. It ends at the next dashes after the header, or with the text: a key
+/// that was cut off is still a key.
 pub(super) fn read_pem_block(bytes: &[u8], start: usize) -> PemBlock {
     const HEADER_BYTES_MAX: usize = 80;
     const BODY_CHARS_MIN: usize = 24;
@@ -168,6 +175,7 @@ pub(super) fn read_pem_block(bytes: &[u8], start: usize) -> PemBlock {
     let body_start = start + label_end + header_window[label_end..].iter().take_while(|&&byte| byte == b'-').count();
     let body_end = find_bytes(&bytes[body_start..], b"----").map_or(bytes.len(), |at| body_start + at);
     read_counter::record_read(body_end - body_start);
+    // Prose after a mentioned header has a space per word; a body of base64 has few.
     let solid = bytes[body_start..body_end]
         .iter()
         .take(400)
@@ -193,15 +201,17 @@ pub(super) fn read_pem_block(bytes: &[u8], start: usize) -> PemBlock {
     }
 }
 
-/// The beginning of a key, however short: base64 throughout, and neither a mask nor words that stand in for one.
+/// Whether a short body is the beginning of a key: base64 throughout, and either DER or mixed kinds of characters.
+/// Masks and words (`YOUR KEY HERE`) are not.
 fn is_key_material(body: &[u8]) -> bool {
     const KEY_CHARS_MIN: usize = 8;
     let body: Vec<u8> = body.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
     let is_base64 = body.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='));
-    // A key in DER is a sequence: base64 of 0x30 and a length.
+    // DER: a SEQUENCE, which is 0x30 and a length; in base64 `M` and one of `A` to `P`.
     let is_der = matches!(body.as_slice(), [b'M', b'A'..=b'P', ..]);
-    let drawn = [u8::is_ascii_uppercase, u8::is_ascii_lowercase, u8::is_ascii_digit].map(|of| body.iter().any(of));
-    body.len() >= KEY_CHARS_MIN && is_base64 && (is_der || drawn == [true; 3])
+    let has_kinds =
+        [u8::is_ascii_uppercase, u8::is_ascii_lowercase, u8::is_ascii_digit].map(|is_kind| body.iter().any(is_kind));
+    body.len() >= KEY_CHARS_MIN && is_base64 && (is_der || has_kinds == [true; 3])
 }
 
 pub(super) fn find_bytes(bytes: &[u8], needle: &[u8]) -> Option<usize> {

@@ -1,31 +1,39 @@
-//! The small language in which token formats are written, one string a format.
+//! Language of token formats ("shapes"), one string per format.
 //!
-//! `ghp_{w36}` is the literal `ghp_` and 36 letters or digits; `{h32-64}` is 32 to 64 hex digits,
-//! `{s20+}` at least 20 of the URL-safe alphabet, `(live|test)` a choice, `{uuid}` a UUID.
-//! One shape gives the matcher, the anchor word and a synthetic example, so the three never disagree
-//! and no example in this repository can be mistaken for a leaked key.
+//! `ghp_{w36}` is the literal `ghp_` and 36 letters or digits; `{h32-64}` is 32 to 64 hex digits, `{s20+}` at least 20
+//! characters of the URL-safe alphabet, `(live|test)` a choice, `{uuid}` a UUID. The letters are those of `char_set`.
+//!
+//! One shape gives the matcher, the anchor word and a synthetic example. The three cannot disagree, and the repository
+//! holds no example key that somebody could take for a leaked one.
 
 use std::borrow::Cow;
 
 use super::word_index::WORD_BYTES_MIN;
 
-/// One piece of a shape.
+/// One part of a shape.
 pub(super) enum ShapePart<'a> {
     Literal(&'a str),
     Choice(Vec<&'a str>),
-    Run { class: CharSet, least: usize, most: Option<usize> },
+    /// `least` to `most` characters of a class; `None` for no upper bound.
+    Run {
+        class: CharSet,
+        least: usize,
+        most: Option<usize>,
+    },
     Uuid,
 }
 
+/// Set of ASCII characters.
 #[derive(Clone, Copy)]
 pub(super) struct CharSet {
-    /// A bit for every ASCII character of the class.
+    /// One bit per character.
     mask: u128,
+    /// Random-looking characters of the set, from which examples are made.
     sample: &'static [u8],
 }
 
 impl CharSet {
-    /// From ranges and single characters, as `a-z0-9_-`: a sign at the end stands for itself.
+    /// The set from ranges and single characters, such as `a-z0-9_-`. A `-` at the end stands for itself.
     const fn from_ranges(set: &[u8], sample: &'static [u8]) -> CharSet {
         let mut mask = 0;
         let mut at = 0;
@@ -49,18 +57,20 @@ impl CharSet {
 
 pub(super) const UUID_CHARS: usize = 36;
 
-/// Where a shape's anchor stands in it, and how far it may reach.
+/// Anchor of a shape: the literal at which matching starts.
 #[derive(Debug)]
 pub(super) struct ShapeAnchor<'a> {
     pub(super) anchor: &'a str,
-    /// The words to look for: the anchor, or its continuations when it is too short to look for.
+    /// Words for the index: the anchor, or its continuations if it is too short for the index.
     pub(super) anchors: Vec<Cow<'a, str>>,
-    /// Bytes that must and may stand before the anchor; zero when the shape starts with it.
+    /// Least and most bytes before the anchor; zero if the shape starts with it.
     pub(super) lead: (usize, usize),
-    /// Which piece of the shape the anchor is.
+    /// Position of the anchor among the parts of the shape.
     pub(super) piece: usize,
 }
 
+/// Character classes by their letter. A new class also goes into [`fill_template`], if examples shall use it, and into
+/// the introduction of docs/reference/scanner.md (`tests/reference.rs`).
 fn char_set(letter: char) -> CharSet {
     match letter {
         'w' => const { CharSet::from_ranges(b"A-Za-z0-9", b"Kq7ZtB2xYv9LmR4cWn8HsD3jPf6G") },
@@ -84,7 +94,7 @@ fn char_set(letter: char) -> CharSet {
     }
 }
 
-/// The pieces of a shape, in order.
+/// Splits a shape into its parts. Shapes are constants of the tables; malformed ones show up in the tests.
 pub(super) fn parse(shape: &str) -> Vec<ShapePart<'_>> {
     let mut parts = Vec::new();
     let mut rest = shape;
@@ -122,7 +132,7 @@ fn parse_run(inner: &str) -> ShapePart<'_> {
     ShapePart::Run { class: char_set(letter), least, most }
 }
 
-/// The anchor of a shape is its first literal, or the longest when that is short.
+/// The anchor of a shape: its first literal, or a later one if the first is too short or uniform to be specific.
 pub(super) fn shape_anchor(shape: &str) -> ShapeAnchor<'_> {
     let parts = parse(shape);
     let (anchor, lead, piece) = pick_anchor(&parts);
@@ -130,15 +140,16 @@ pub(super) fn shape_anchor(shape: &str) -> ShapeAnchor<'_> {
 }
 
 fn pick_anchor<'a>(parts: &[ShapePart<'a>]) -> (&'a str, (usize, usize), usize) {
-    const TELLING_CHARS: usize = 3;
-    // One letter over and over fills whole pages of what is no token.
-    let telling = |text: &str| text.len() >= TELLING_CHARS && text.bytes().any(|byte| byte != text.as_bytes()[0]);
+    const SPECIFIC_CHARS_MIN: usize = 3;
+    // A literal that repeats one character, such as `---`, occurs on every page.
+    let is_specific =
+        |text: &str| text.len() >= SPECIFIC_CHARS_MIN && text.bytes().any(|byte| byte != text.as_bytes()[0]);
     let mut lead = (0, 0);
     let mut best: Option<(&'a str, (usize, usize), usize)> = None;
     for (piece, part) in parts.iter().enumerate() {
         let (least, most) = match part {
             ShapePart::Literal(text) => {
-                if best.is_none_or(|(old, ..)| telling(text) && !telling(old)) {
+                if best.is_none_or(|(old, ..)| is_specific(text) && !is_specific(old)) {
                     best = Some((text, lead, piece));
                 }
                 (text.len(), text.len())
@@ -155,13 +166,15 @@ fn pick_anchor<'a>(parts: &[ShapePart<'a>]) -> (&'a str, (usize, usize), usize) 
     best.unwrap_or(("", (0, 0), 0))
 }
 
-/// `SK` with every hex digit after it: short anchors are continued by the class that follows.
+/// Words for the index. An anchor below the index's least length is extended by each character of the class after it:
+/// `SK{h32}` gives `SK0` to `SKf`.
 fn searched_words<'a>(anchor: &'a str, parts: &[ShapePart<'a>]) -> Vec<Cow<'a, str>> {
     match parts {
         [ShapePart::Literal(text), next @ (ShapePart::Run { .. } | ShapePart::Uuid), ..]
             if *text == anchor && anchor.len() < WORD_BYTES_MIN =>
         {
             let class = if let ShapePart::Run { class, .. } = next { *class } else { char_set('h') };
+            // The index ignores case, so one word stands for both cases of a letter.
             let folds = |letter: u8| class.contains(letter) || class.contains(letter.to_ascii_uppercase());
             let letters = (b'!'..=b'~').filter(|letter| !letter.is_ascii_uppercase() && folds(*letter));
             letters.map(|letter| format!("{anchor}{}", char::from(letter)).into()).collect()
@@ -170,7 +183,8 @@ fn searched_words<'a>(anchor: &'a str, parts: &[ShapePart<'a>]) -> Vec<Cow<'a, s
     }
 }
 
-/// A synthetic text of this shape; `masked` fills every run with one letter, as documentation does.
+/// A synthetic token of this shape. `masked` fills every run with one repeated character, as documentation does; the
+/// scanner must let such a token pass.
 pub(super) fn example_token(shape: &str, masked: bool) -> String {
     const SPARE_CHARS: usize = 4;
     let mut text = String::new();
@@ -184,7 +198,8 @@ pub(super) fn example_token(shape: &str, masked: bool) -> String {
             ShapePart::Run { class, least, most } => {
                 let count = if most.is_none() { least + SPARE_CHARS } else { least };
                 for index in 0..count {
-                    // Striding by the turn keeps two runs of one shape from being equal.
+                    // The start depends on the run and on the round, so that neither two runs of a shape nor the rounds
+                    // of a long run are equal: repetition would look like a mask.
                     let pick = if masked { 0 } else { index + turn * 5 + index / class.sample.len() * 3 };
                     text.push(char::from(class.sample[pick % class.sample.len()]));
                 }
@@ -195,7 +210,7 @@ pub(super) fn example_token(shape: &str, masked: bool) -> String {
     text
 }
 
-/// A text in which every `{…}` of the shape language is replaced by an example; other braces stay.
+/// The template with every `{w24}` of the shape language replaced by an example; other braces stay, as in `${TOKEN}`.
 pub(super) fn fill_template(template: &str) -> String {
     let mut out = String::new();
     let mut rest = template;

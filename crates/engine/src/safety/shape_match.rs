@@ -1,18 +1,22 @@
-//! Whether a text fits a shape: all ways at once, so that the work is the text's length times the shape's pieces.
+//! Matches a text against a shape in linear time.
+//!
+//! A shape is ambiguous (`{w2+}Z{d1}` on `xZ1Z2`). Instead of backtracking, each part maps the set of all positions
+//! where it may start to the set of all positions where it may end. The work is the length of the text times the number
+//! of parts, whatever the text.
 use super::read_counter;
 use super::shape::{CharSet, ShapePart, UUID_CHARS};
 use super::value_stats::is_uuid;
 
-/// Token patterns look no further than this; keys are shorter, keys with payloads are cut.
+/// Bytes of a token that are matched. Keys are shorter; tokens that carry a payload are cut here.
 pub(super) const TOKEN_BYTES_MAX: usize = 2048;
 
-/// Where the longest text of this shape that starts the bytes ends.
+/// End of the longest match that starts at the first byte.
 pub(super) fn match_prefix(parts: &[ShapePart<'_>], bytes: &[u8]) -> Option<usize> {
     let bytes = &bytes[..bytes.len().min(TOKEN_BYTES_MAX)];
     match_parts(parts.iter(), DirectedBytes { bytes, back: false })
 }
 
-/// Where the longest text of this shape that ends the bytes starts.
+/// Start of the longest match that ends at the last byte.
 pub(super) fn match_suffix(parts: &[ShapePart<'_>], bytes: &[u8]) -> Option<usize> {
     let near = &bytes[bytes.len().saturating_sub(TOKEN_BYTES_MAX)..];
     let length = match_parts(parts.iter().rev(), DirectedBytes { bytes: near, back: true })?;
@@ -37,7 +41,7 @@ fn match_parts<'p, 's: 'p>(parts: impl Iterator<Item = &'p ShapePart<'s>>, side:
     Some(ends.last)
 }
 
-/// Bytes that are read from their start, or from their end back; a place is how far one has got.
+/// Bytes read forward from the start or backward from the end. A position is the number of bytes already consumed.
 #[derive(Clone, Copy)]
 struct DirectedBytes<'b> {
     bytes: &'b [u8],
@@ -54,7 +58,7 @@ impl<'b> DirectedBytes<'b> {
         if self.back { rest.ends_with(text) } else { rest.starts_with(text) }
     }
 
-    /// How many bytes of the class follow, up to some number.
+    /// Number of bytes of the class from `place` on, up to `most`.
     fn class_run_len(self, place: usize, class: CharSet, most: usize) -> usize {
         let rest = self.rest_from(place);
         let held = if self.back {
@@ -80,11 +84,11 @@ impl<'b> DirectedBytes<'b> {
 const WORD_BITS: usize = u64::BITS as usize;
 const WORDS: usize = TOKEN_BYTES_MAX / WORD_BITS + 1;
 
-/// A set of places in a token, kept on the stack: fitting a shape allocates nothing.
+/// Set of positions in a token, as a bit set on the stack: matching allocates nothing.
 struct PositionSet {
     first: usize,
     last: usize,
-    /// Only the words from the first place's to the last place's mean anything.
+    /// One bit per position. Only the words between `first` and `last` are read.
     bits: [u64; WORDS],
 }
 
@@ -109,7 +113,7 @@ impl PositionSet {
         self.bits[place / WORD_BITS] |= 1 << (place % WORD_BITS);
     }
 
-    /// Adds every place from the first to the last, if there is one.
+    /// Adds all positions from `first` to `last`, none if `first > last`.
     fn add_range(&mut self, first: usize, last: usize) {
         if first > last {
             return;
@@ -122,7 +126,7 @@ impl PositionSet {
         }
     }
 
-    /// The places in order.
+    /// The positions in ascending order.
     fn iter(&self) -> impl Iterator<Item = usize> {
         let words = if self.is_empty() { 0..0 } else { self.first / WORD_BITS..self.last / WORD_BITS + 1 };
         words.flat_map(|word| {
@@ -136,7 +140,7 @@ impl PositionSet {
     }
 }
 
-/// The ends of one of the texts at any of the starts.
+/// Positions after one of the texts, from any of the starts.
 fn ends_after_texts(starts: &PositionSet, side: DirectedBytes, texts: &[&str]) -> PositionSet {
     let mut ends = PositionSet::empty();
     for start in starts.iter() {
@@ -148,7 +152,7 @@ fn ends_after_texts(starts: &PositionSet, side: DirectedBytes, texts: &[&str]) -
     ends
 }
 
-/// The ends of runs of the class from any of the starts, each end once.
+/// Positions after a run of `least` to `most` characters of the class, from any of the starts.
 fn ends_after_runs(
     starts: &PositionSet,
     side: DirectedBytes,
@@ -156,8 +160,9 @@ fn ends_after_runs(
     (least, most): (usize, usize),
 ) -> PositionSet {
     let mut ends = PositionSet::empty();
-    // Up to where the class was seen to go on without a break, looking no further than asked.
+    // Starts ascend, so each byte is tested once: `solid` is how far the class is known to continue without a break.
     let mut solid = 0;
+    // First position not yet added; keeps overlapping ranges from being written again.
     let mut next = 0;
     for start in starts.iter() {
         let last = start.saturating_add(most).min(side.bytes.len());

@@ -1,12 +1,12 @@
-//! A key kept in pieces: `a = "AKIA…"`, `b = "…"`, then `key = a + b`.
+//! Keys split over variables: `a = "AKIA…"`, `b = "…"`, then `key = a + b`.
 use super::random_runs::DecodedSpan;
 use super::read_counter;
 
-/// More names than a note gives to pieces of a key.
+/// String variables remembered per text. Each joining statement searches them all, so the number is bounded.
 const PIECES_MAX: usize = 48;
 const NAME_CHARS_MAX: usize = 40;
 const LINE_BYTES_MAX: usize = 400;
-/// Shorter wholes say nothing.
+/// Characters of a joined value below which it is no key.
 const WHOLE_CHARS_MIN: usize = 8;
 
 struct KeyPiece<'t> {
@@ -16,10 +16,11 @@ struct KeyPiece<'t> {
     end: usize,
 }
 
-/// Puts pieces together where a statement does, under the name that the statement gives the whole.
+/// Adds `name = "joined value"` to `decoded` for every statement that joins two or more known string variables. The
+/// name stays with the value, since it may be the label that makes it a secret.
 pub(super) fn join_split_keys(text: &str, decoded: &mut Vec<DecodedSpan>) {
     read_counter::record_read(text.len());
-    // Two pieces and the whole are three assignments.
+    // Two pieces and the statement that joins them are three assignments.
     if text.bytes().filter(|&byte| byte == b'=').take(3).count() < 3 {
         return;
     }
@@ -36,7 +37,7 @@ pub(super) fn join_split_keys(text: &str, decoded: &mut Vec<DecodedSpan>) {
     }
 }
 
-/// Lines, and what semicolons part in them, with where they start.
+/// Statements (lines, split at semicolons) with their start offsets.
 fn split_statements(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.split(['\n', ';']).scan(0, |at, statement| {
         let start = *at;
@@ -45,7 +46,7 @@ fn split_statements(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// `name = value`, and where the value starts.
+/// Name, value and start of the value in `name = value`.
 fn parse_assignment(statement: &str, start: usize) -> Option<(&str, &str, usize)> {
     if statement.len() > LINE_BYTES_MAX {
         return None;
@@ -53,14 +54,13 @@ fn parse_assignment(statement: &str, start: usize) -> Option<(&str, &str, usize)
     let cut = statement.find('=')?;
     let value = statement[cut + 1..].trim_start_matches([' ', '\t']);
     let before = statement[..cut].trim_end_matches([' ', '\t', ':']);
-    let is_name = |mark: char| mark.is_ascii_alphanumeric() || mark == '_';
-    let (_, name) = before.rsplit_once(|mark| !is_name(mark)).unwrap_or(("", before));
+    let (_, name) = before.rsplit_once(|mark| !is_name_char(mark)).unwrap_or(("", before));
     let value_at = start + statement.len() - value.len();
     let named = !name.is_empty() && name.len() <= NAME_CHARS_MAX && !value.starts_with('=');
     named.then_some((name, value.trim_end_matches([' ', '\t', '\r', ',']), value_at))
 }
 
-/// What stands between one pair of quotes, and nothing else.
+/// Content of a value that is one quoted literal; `None` for templates and expressions.
 fn quoted_literal(value: &str) -> Option<&str> {
     let quote = value.chars().next().filter(|mark| matches!(mark, '"' | '\'' | '`'))?;
     let inner = value.strip_prefix(quote)?.strip_suffix(quote)?;
@@ -68,13 +68,13 @@ fn quoted_literal(value: &str) -> Option<&str> {
     plain.then_some(inner)
 }
 
-/// The whole that a statement makes out of two or more known pieces.
+/// The assignment with the pieces joined in the order in which the expression names them.
 fn join_pieces(name: &str, value: &str, pieces: &[KeyPiece]) -> Option<DecodedSpan> {
-    let is_name = |mark: char| mark.is_ascii_alphanumeric() || mark == '_';
     let mut text = String::new();
     let mut span: Option<(usize, usize)> = None;
     let mut used = 0;
-    for word in value.split(|mark| !is_name(mark)).filter(|word| !word.is_empty()) {
+    for word in value.split(|mark| !is_name_char(mark)).filter(|word| !word.is_empty()) {
+        // The last assignment of a name wins.
         let Some(piece) = pieces.iter().rev().find(|piece| piece.name == word) else { continue };
         text.push_str(piece.text);
         span = span
@@ -83,4 +83,8 @@ fn join_pieces(name: &str, value: &str, pieces: &[KeyPiece]) -> Option<DecodedSp
     }
     let (start, end) = span.filter(|_| used > 1 && text.len() >= WHOLE_CHARS_MIN)?;
     Some(DecodedSpan { text: format!("{name} = \"{text}\""), start, end })
+}
+
+fn is_name_char(mark: char) -> bool {
+    mark.is_ascii_alphanumeric() || mark == '_'
 }

@@ -1,8 +1,11 @@
-//! Undoes the escapes and seams by which one string is written as another.
+//! Undoes escapes (`&#103;`, `\x67`, `%67`) and seams (`"gh" + "p_…"`, `gh<b>p_</b>…`) inside words.
+use super::byte_set::byte_set;
 use super::read_counter;
 use super::secret_documents::find_bytes;
 use super::view::Rewrite;
 
+/// Named HTML entities with the character each stands for. Apart from the table of `text::html`: this one holds the
+/// punctuation of keys and code, which pages rarely write by name. To add one, write its name with the closing `;`.
 const ENTITIES: &[(&str, char)] = &[
     ("amp;", '&'),
     ("lt;", '<'),
@@ -33,66 +36,60 @@ const ENTITIES: &[(&str, char)] = &[
     ("rpar;", ')'),
 ];
 
-/// How much unchanged text around a change is read again with it.
+/// Unchanged text kept on each side of an escape: enough for a label before a value and for the rest of a key.
 const AROUND_BYTES: usize = 300;
 
-/// The parts of the text around escapes and seams with these undone, or none when it has neither.
+/// The text around escapes and seams with these undone; `None` if there are none.
 pub(super) fn undo_escapes(text: &str) -> Option<Rewrite> {
-    let steps = find_escapes(text);
-    let (first, last) = (steps.first()?, steps.last()?);
-    let end = floor_char_boundary(text, text.len().min(last.at + last.used + AROUND_BYTES));
-    let mut out = Rewrite::with_capacity(steps.len() * 4 + AROUND_BYTES);
-    let mut at = floor_char_boundary(text, first.at.saturating_sub(AROUND_BYTES));
-    for step in &steps {
-        if step.at > at + 2 * AROUND_BYTES {
-            // A long unchanged stretch is left to the plain reading.
-            copy_range(text, at, floor_char_boundary(text, at + AROUND_BYTES), &mut out);
+    let escapes = find_escapes(text);
+    let (first, last) = (escapes.first()?, escapes.last()?);
+    let end = text.floor_char_boundary(last.at + last.used + AROUND_BYTES);
+    let mut out = Rewrite::with_capacity(escapes.len() * 4 + AROUND_BYTES);
+    let mut at = text.floor_char_boundary(first.at.saturating_sub(AROUND_BYTES));
+    for escape in &escapes {
+        if escape.at > at + 2 * AROUND_BYTES {
+            // A long unchanged stretch is left out: it is scanned in the view as written. The line break keeps its two
+            // ends from being read as one word.
+            out.push_range(text, at, text.floor_char_boundary(at + AROUND_BYTES));
             out.push('\n', at);
-            at = floor_char_boundary(text, step.at - AROUND_BYTES);
+            at = text.floor_char_boundary(escape.at - AROUND_BYTES);
         }
-        copy_range(text, at, step.at, &mut out);
-        if let Some(letter) = step.letter {
-            out.push(letter, step.at);
+        out.push_range(text, at, escape.at);
+        if let Some(letter) = escape.letter {
+            out.push(letter, escape.at);
         }
-        at = step.at + step.used;
+        at = escape.at + escape.used;
     }
-    copy_range(text, at, end, &mut out);
+    out.push_range(text, at, end);
     Some(out)
 }
 
-/// Calls that join the strings they are given.
+/// Function calls that join strings. To add one, write it with its opening bracket.
 const JOINING_CALLS: &[&str] = &["concat(", "CONCAT(", "Concat(", "join(", "Join("];
 
-/// Where an escape or a seam may start.
-const OPENER_BYTES: [bool; 256] = {
-    let mut table = [false; 256];
-    let marks = b"&\\%\"'<=*`/";
-    let mut at = 0;
-    while at < marks.len() {
-        table[marks[at] as usize] = true;
-        at += 1;
-    }
-    table
-};
+/// First bytes of escapes and seams.
+const OPENER_BYTES: [bool; 256] = byte_set(b"&\\%\"'<=*`/");
 
-/// One escape or seam: what stands for it, and how many bytes it took.
+/// One escape or seam in the source.
 struct EscapeSpan {
     at: usize,
+    /// The character it stands for; `None` for a seam, which stands for nothing.
     letter: Option<char>,
+    /// Its length in bytes.
     used: usize,
 }
 
 fn find_escapes(text: &str) -> Vec<EscapeSpan> {
     read_counter::record_read(text.len());
     let bytes = text.as_bytes();
-    let mut steps = Vec::new();
+    let mut escapes = Vec::new();
     let mut at = 0;
-    // Most notes have a quote somewhere, few a call that joins strings: asked once, where it matters.
-    let mut listed = None;
+    // Quotes are common and joining calls are rare: the whole text is searched for a call once, at the first quote.
+    let mut has_joining_call = None;
     while let Some(next) = bytes[at..].iter().position(|&byte| OPENER_BYTES[usize::from(byte)]) {
         at += next;
         let rest = &bytes[at..];
-        let undone = match bytes[at] {
+        let decoded = match bytes[at] {
             b'&' => decode_entity(&text[at..]),
             b'\\' => decode_backslash(rest),
             b'%' => decode_percent(rest),
@@ -102,24 +99,25 @@ fn find_escapes(text: &str) -> Vec<EscapeSpan> {
             b'/' => comment_len(bytes, at).map(|used| (None, used)),
             _ => string_seam_len(rest)
                 .or_else(|| {
-                    let listed = *listed.get_or_insert_with(|| JOINING_CALLS.iter().any(|word| text.contains(word)));
-                    if listed { list_seam_len(bytes, at) } else { None }
+                    let has_joining_call =
+                        *has_joining_call.get_or_insert_with(|| JOINING_CALLS.iter().any(|word| text.contains(word)));
+                    if has_joining_call { list_seam_len(bytes, at) } else { None }
                 })
                 .or_else(|| emphasis_len(bytes, at))
                 .map(|used| (None, used)),
         };
-        match undone {
+        match decoded {
             Some((letter, used)) => {
-                steps.push(EscapeSpan { at, letter, used });
+                escapes.push(EscapeSpan { at, letter, used });
                 at += used;
             }
             None => at += 1,
         }
     }
-    steps
+    escapes
 }
 
-/// `/* … */` inside a word, which only a reader of the source sees.
+/// Length of `/* … */` inside a word, which a compiler drops.
 fn comment_len(bytes: &[u8], at: usize) -> Option<usize> {
     const COMMENT_BYTES_MAX: usize = 24;
     let rest = bytes[at..].strip_prefix(b"/*")?;
@@ -129,20 +127,7 @@ fn comment_len(bytes: &[u8], at: usize) -> Option<usize> {
     (inside && bytes.get(at + used).is_some_and(u8::is_ascii_alphanumeric)).then_some(used)
 }
 
-fn copy_range(text: &str, from: usize, to: usize, out: &mut Rewrite) {
-    for (index, letter) in text[from..to].char_indices() {
-        out.push(letter, from + index);
-    }
-}
-
-fn floor_char_boundary(text: &str, mut at: usize) -> usize {
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
-}
-
-/// The letter that an escape stands for, if any, and the bytes it takes.
+/// Character of an escape (`None`: it stands for nothing) and its length in bytes.
 type DecodedEscape = Option<(Option<char>, usize)>;
 
 fn decode_entity(text: &str) -> DecodedEscape {
@@ -152,6 +137,7 @@ fn decode_entity(text: &str) -> DecodedEscape {
             Some(hex) => (hex, 16, 3),
             None => (number, 10, 2),
         };
+        // Seven digits suffice for every character; browsers accept a missing `;`, so it is optional here.
         let count = digits.bytes().take(7).take_while(u8::is_ascii_hexdigit).count();
         let letter = u32::from_str_radix(&digits[..count], radix).ok().and_then(char::from_u32)?;
         let close = usize::from(digits.as_bytes().get(count) == Some(&b';'));
@@ -179,11 +165,12 @@ fn decode_backslash(bytes: &[u8]) -> DecodedEscape {
         b'"' => Some((Some('"'), 2)),
         b'\\' => Some((Some('\\'), 2)),
         b'/' => Some((Some('/'), 2)),
+        // Octal, up to `\177`: higher codes are no ASCII.
         b'0'..=b'1' => {
             let digits = std::str::from_utf8(bytes.get(1..4)?).ok()?;
             Some((Some(char::from_u32(u32::from_str_radix(digits, 8).ok()?)?), 4))
         }
-        // A continued line: the break and the next line's indentation go.
+        // Line continuation: drops the break and the indentation of the next line.
         b'\n' | b'\r' => {
             let blank = bytes[1..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
             Some((None, 1 + blank))
@@ -195,10 +182,11 @@ fn decode_backslash(bytes: &[u8]) -> DecodedEscape {
 fn decode_percent(bytes: &[u8]) -> DecodedEscape {
     let digits = std::str::from_utf8(bytes.get(1..3)?).ok()?;
     let byte = u8::from_str_radix(digits, 16).ok()?;
+    // Keys and labels are ASCII, so escaped UTF-8 sequences may stay as they are.
     byte.is_ascii().then_some((Some(char::from(byte)), 3))
 }
 
-/// `"abc" + "def"`: a closing quote, an operator or a line break, and an opening quote.
+/// Length of the seam in `"abc" + "def"`: closing quote, operator or line break, opening quote.
 fn string_seam_len(bytes: &[u8]) -> Option<usize> {
     const SEAM_BYTES_MAX: usize = 80;
     let quote = bytes[0];
@@ -209,6 +197,7 @@ fn string_seam_len(bytes: &[u8]) -> Option<usize> {
             b' ' | b'\t' => {}
             b'\n' | b'\r' => joined = true,
             b'+' | b'.' | b'&' | b'~' | b'|' | b'\\' | b'`' => joined = true,
+            // `""`: two literals side by side, as shells and C join them.
             _ if byte == quote && (joined || at == 1) => return Some(at + 1),
             b'"' | b'\'' if joined => return Some(at + 1),
             _ => return None,
@@ -218,7 +207,8 @@ fn string_seam_len(bytes: &[u8]) -> Option<usize> {
     None
 }
 
-/// `concat("abc", "def")` and `["abc", "def"].join("")`: the comma between two strings of such a list.
+/// Length of the seam `", "` in `concat("abc", "def")` and `["abc", "def"].join("")`. The call may stand before or
+/// after the list, so both sides are searched.
 fn list_seam_len(bytes: &[u8], at: usize) -> Option<usize> {
     const LIST_BYTES_MAX: usize = 160;
     let quote = bytes[at];
@@ -231,7 +221,8 @@ fn list_seam_len(bytes: &[u8], at: usize) -> Option<usize> {
     JOINING_CALLS.iter().any(|word| find_bytes(around, word.as_bytes()).is_some()).then_some(gap + 2)
 }
 
-/// `=67=68=70=5F`: quoted-printable, three letters or more in a row.
+/// Decodes one letter of quoted-printable (`=67=68=70=5F`). Three in a row are required: a single `=AB` is an
+/// assignment.
 fn decode_quoted_printable(bytes: &[u8], at: usize) -> DecodedEscape {
     const ROW: usize = 3;
     let pair = |at: usize| {
@@ -245,7 +236,7 @@ fn decode_quoted_printable(bytes: &[u8], at: usize) -> DecodedEscape {
     (after || before || between).then_some((Some(char::from(letter)), 3))
 }
 
-/// `gh**p_**…` and ``ab``cd``: marks of emphasis or code inside a word.
+/// Length of Markdown marks inside a word: `gh**p_**…`, ``ab``cd``.
 fn emphasis_len(bytes: &[u8], at: usize) -> Option<usize> {
     let mark = bytes[at];
     let in_word = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
@@ -253,7 +244,7 @@ fn emphasis_len(bytes: &[u8], at: usize) -> Option<usize> {
     (double && in_word(at.checked_sub(1).and_then(|at| bytes.get(at))) && in_word(bytes.get(at + 2))).then_some(2)
 }
 
-/// `gh<b>p_</b>…`: inline mark-up inside a word.
+/// Length of an inline HTML tag or comment inside a word: `gh<b>p_</b>…`. Block tags end a word and are kept.
 fn inline_tag_len(bytes: &[u8], at: usize) -> Option<usize> {
     const TAG_BYTES_MAX: usize = 40;
     let before = *bytes.get(at.checked_sub(1)?)?;

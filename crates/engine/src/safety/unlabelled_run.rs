@@ -1,4 +1,5 @@
-//! Runs without a name of their own, judged by their entropy, their prefix and what was said before them.
+//! Rules `high_entropy`, `nearby_secret` and `prefixed_token`: judges runs without a label of their own by entropy, by
+//! prefix and by a label shortly before them.
 use std::sync::LazyLock;
 
 use super::Severity;
@@ -9,15 +10,16 @@ use super::scan::{RuleHit, RuleWeight};
 use super::value_stats::{ValueStats, is_uuid};
 use super::word_list::WordList;
 
-/// SPEC: 4.5 bits a character over 40 characters or more is a secret.
+/// Bits per character and characters from which entropy alone makes a run a secret.
 const ENTROPY_BITS_MIN: f32 = 4.5;
 const ENTROPY_CHARS_MIN: usize = 40;
+/// Characters of a run after a label.
 const NEARBY_CHARS_MIN: usize = 18;
-/// A body behind a prefix that speaks of a secret, and one behind any other short prefix.
+/// Characters of the body behind a prefix that names a secret (`sk_live_…`), and behind any other prefix.
 const TELLING_BODY_CHARS_MIN: usize = 16;
 const PREFIXED_BODY_CHARS_MIN: usize = 24;
 
-/// What an issuer writes before a token that is not meant to be shown.
+/// Parts of token prefixes that name a secret. Comma-separated; to add one, append it.
 static TELLING_PIECES: LazyLock<WordList> = LazyLock::new(|| {
     WordList::new(
         "sk,rk,key,apikey,api,secret,sec,token,tok,pat,live,priv,private,oauth,access,auth,sdk,bot,prv,\
@@ -25,7 +27,7 @@ static TELLING_PIECES: LazyLock<WordList> = LazyLock::new(|| {
     )
 });
 
-/// Judges one run: its start, its end, and its end with padding.
+/// Judges the run with this start, end and end with padding. The cheap tests come first; most runs end there.
 pub(super) fn judge_run(
     bytes: &[u8],
     span: (usize, usize, usize),
@@ -35,61 +37,63 @@ pub(super) fn judge_run(
 ) {
     let (start, end, padded) = span;
     let run = &bytes[start..end];
-    let look = ValueStats::from_bytes(run);
+    let stats = ValueStats::from_bytes(run);
     if cursor.in_address
-        || look.is_masked()
-        || look.is_wordy()
+        || stats.is_masked()
+        || stats.is_wordy()
         || is_uuid(run)
-        || is_readable_path(run, &look)
+        || is_readable_path(run, &stats)
         || is_hash_tag(run)
     {
         return;
     }
-    let Some((rule, weight)) = suspected_rule(bytes, span, &look, cursor, known) else { return };
+    let Some((rule, weight)) = suspected_rule(bytes, span, &stats, cursor, known) else { return };
     if !documented_keys::is_documented(run) && !is_announced_public(bytes, start, run) {
         hits.push(RuleHit::secret(rule, Severity::High, weight, start, padded));
     }
 }
 
-/// The rule under which an unnamed run is suspected.
+/// The rule that suspects the run, if any.
 fn suspected_rule(
     bytes: &[u8],
     span: (usize, usize, usize),
-    look: &ValueStats,
+    stats: &ValueStats,
     cursor: &mut RunCursor,
     known: &KnownRanges,
 ) -> Option<(&'static str, RuleWeight)> {
     let (start, end, padded) = span;
     let run = &bytes[start..end];
-    // Padding counts: it is part of what was written.
+    // The padding counts towards length and entropy, as it is part of the written value.
     if padded - start >= ENTROPY_CHARS_MIN && ValueStats::from_bytes(&bytes[start..padded]).bits >= ENTROPY_BITS_MIN {
         return Some(("high_entropy", RuleWeight::Entropy));
     }
-    if !look.is_random() {
+    if !stats.is_random() {
         return None;
     }
     if is_facebook_app_token(bytes, start, run.len()) {
         return Some(("facebook_app_token", RuleWeight::Shape));
     }
     let prefixed = split_prefix(run);
-    let all_kinds = look.upper > 1 && look.lower > 1 && look.digits > 1;
+    // Two of each: one capital or one digit occurs in ordinary identifiers.
+    let all_kinds = stats.upper > 1 && stats.lower > 1 && stats.digits > 1;
     let body = prefixed.as_ref().map_or(0, |prefixed| prefixed.body_chars);
-    let shown = is_resource_id(run);
+    let is_public_id = is_resource_id(run);
     if run.len() >= NEARBY_CHARS_MIN
-        && !look.is_hex()
-        && !shown
+        && !stats.is_hex()
+        && !is_public_id
         && (all_kinds || body >= PREFIXED_BODY_CHARS_MIN)
         && cursor.is_labelled(known.labels, start)
     {
         return Some(("nearby_secret", RuleWeight::Nearby));
     }
     let prefixed = prefixed?;
-    let told = prefixed.telling && body >= TELLING_BODY_CHARS_MIN;
-    let drawn = all_kinds && body >= PREFIXED_BODY_CHARS_MIN && !shown;
-    (told || drawn).then_some(("prefixed_token", RuleWeight::Nearby))
+    let has_secret_prefix = prefixed.telling && body >= TELLING_BODY_CHARS_MIN;
+    let has_random_body = all_kinds && body >= PREFIXED_BODY_CHARS_MIN && !is_public_id;
+    (has_secret_prefix || has_random_body).then_some(("prefixed_token", RuleWeight::Nearby))
 }
 
-/// `1234567890123456|Kq7Z…`: an app's number, a bar and its secret, as Facebook writes app tokens.
+/// Whether the run is the secret of a Facebook app token: app id, `|`, secret (`1234567890123456|Kq7Z…`). It is judged
+/// here because a shape would have only `|` as its anchor, which is too short for the index.
 fn is_facebook_app_token(bytes: &[u8], start: usize, chars: usize) -> bool {
     const NUMBER_DIGITS: std::ops::RangeInclusive<usize> = 15..=16;
     const SECRET_CHARS: std::ops::RangeInclusive<usize> = 27..=40;
@@ -100,13 +104,15 @@ fn is_facebook_app_token(bytes: &[u8], start: usize, chars: usize) -> bool {
     NUMBER_DIGITS.contains(&digits)
 }
 
-/// A run put together as `abc_live_…` or `abc-…`.
+/// A run with a prefix: `abc_live_…`, `abc-…`.
 struct PrefixedRun {
-    /// A piece of the prefix speaks of a secret, and the body is not a commit behind a dash.
+    /// A part of the prefix names a secret, and the body is not a commit behind a dash.
     telling: bool,
-    /// The longest piece of what follows, if that looks drawn.
+    /// Characters of the longest part after the prefix.
     body_chars: usize,
 }
+
+/// Splits a run into prefix and body; `None` without a prefix or if the body does not look random.
 
 fn split_prefix(run: &[u8]) -> Option<PrefixedRun> {
     const PREFIX_CHARS_MAX: usize = 24;
@@ -121,13 +127,13 @@ fn split_prefix(run: &[u8]) -> Option<PrefixedRun> {
         cut += piece.len() + 1;
     }
     let body = run.get(cut..).filter(|_| cut > 0)?.split(is_joint).max_by_key(|piece| piece.len())?;
-    let look = ValueStats::from_bytes(body);
-    let tagged = look.is_hex() && run[cut - 1] == b'-';
-    (cut > 2 && cut <= PREFIX_CHARS_MAX && look.is_random())
+    let stats = ValueStats::from_bytes(body);
+    let tagged = stats.is_hex() && run[cut - 1] == b'-';
+    (cut > 2 && cut <= PREFIX_CHARS_MAX && stats.is_random())
         .then_some(PrefixedRun { telling: telling && !tagged, body_chars: body.len() })
 }
 
-/// `orders-linux-3f9a…`: plain words and a whole hash.
+/// Whether the run is words and a full hash: `orders-linux-3f9a…`, with the length of MD5, SHA-1 or SHA-256.
 fn is_hash_tag(run: &[u8]) -> bool {
     const HASH_CHARS: [usize; 3] = [32, 40, 64];
     let Some(cut) = run.iter().rposition(|&byte| byte == b'-') else { return false };
@@ -137,9 +143,9 @@ fn is_hash_tag(run: &[u8]) -> bool {
         && words.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'-')
 }
 
-/// Slashes or dashes between mostly readable names.
-fn is_readable_path(run: &[u8], look: &ValueStats) -> bool {
+/// Whether the run is readable names with slashes or dashes between them.
+fn is_readable_path(run: &[u8], stats: &ValueStats) -> bool {
     let slashes = run.iter().filter(|&&byte| byte == b'/').count();
     let dashes = run.iter().filter(|&&byte| byte == b'-' || byte == b'_').count();
-    (slashes >= 2 || dashes >= 3) && look.has_wordy_share(4)
+    (slashes >= 2 || dashes >= 3) && stats.has_wordy_share(4)
 }

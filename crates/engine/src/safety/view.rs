@@ -1,30 +1,32 @@
-//! Other readings of the same text, each byte of which still knows where it came from.
+//! Views: rewritten texts with the original offset of every byte, so that a hit in a view gives a span of the original.
 use std::borrow::Cow;
 
 use unicode_normalization::char::decompose_compatible;
 
 use super::read_counter;
 
-/// A reading of the original text.
+/// One form of the original text: as written, unescaped, decoded or with a disguise removed.
 pub(super) struct View<'a> {
     pub(super) text: Cow<'a, str>,
     map: OffsetMap,
-    /// How many decodings lie between the original and this view.
+    /// Number of decodings between the original and this view.
     pub(super) depth: u8,
 }
 
+/// Mapping from offsets of the view to offsets of the original.
 enum OffsetMap {
-    /// The text is the original.
+    /// The view is the original.
     Identity,
-    /// The original offset of every byte of the text, and the original's length at the end.
+    /// Original offset of every byte of the view, plus the original's length as the last entry.
     Offsets(Vec<u32>),
-    /// Everything came out of one encoded span.
+    /// The whole view was decoded from this span; every hit maps to all of it.
     EncodedSpan(usize, usize),
 }
 
 impl<'a> View<'a> {
-    /// The original with compatibility forms, look-alikes and invisible characters undone.
+    /// The original with compatibility forms and look-alike letters folded and invisible characters removed.
     pub(super) fn from_original(original: &'a str) -> Self {
+        // ASCII has nothing to fold; most texts take this path and are not copied.
         if original.is_ascii() {
             return View { text: Cow::Borrowed(original), map: OffsetMap::Identity, depth: 0 };
         }
@@ -36,7 +38,7 @@ impl<'a> View<'a> {
         View { text: Cow::Owned(folded.text), map: OffsetMap::Offsets(folded.offsets), depth: 0 }
     }
 
-    /// A text that was decoded from `start..end` of the parent's original.
+    /// View of a text that was decoded from `span` of the original.
     pub(super) fn from_decoded(text: &str, span: (usize, usize), depth: u8) -> View<'static> {
         let folded = if text.is_ascii() {
             text.to_owned()
@@ -46,7 +48,8 @@ impl<'a> View<'a> {
         View { text: Cow::Owned(folded), map: OffsetMap::EncodedSpan(span.0, span.1), depth }
     }
 
-    /// A rewriting of this view's own text, for example with escapes undone.
+    /// View of a rewritten text of this view, for example with escapes undone. The rewrite's offsets refer to this
+    /// view.
     pub(super) fn derive_view(&self, rewrite: Rewrite) -> View<'static> {
         let mut folded = if rewrite.text.is_ascii() { rewrite } else { fold_confusables(&rewrite, self.text.len()) };
         let map = match &self.map {
@@ -63,7 +66,7 @@ impl<'a> View<'a> {
         View { text: Cow::Owned(folded.text), map, depth: self.depth }
     }
 
-    /// Where `start..end` of this view stands in the original.
+    /// Span of the original that corresponds to `start..end` of this view.
     pub(super) fn original_span(&self, start: usize, end: usize) -> (usize, usize) {
         match &self.map {
             OffsetMap::Identity => (start, end),
@@ -71,7 +74,7 @@ impl<'a> View<'a> {
             OffsetMap::Offsets(offsets) => {
                 let last = offsets.len() - 1;
                 let (from, to) = (offsets[start.min(last)] as usize, offsets[end.min(last)] as usize);
-                // Read from right to left, the span's end comes first.
+                // In a mirrored view offsets descend: the last byte of the span comes first in the original.
                 match end.checked_sub(1).filter(|&before| before > start && to <= from) {
                     Some(before) => (offsets[before.min(last)] as usize, from + 1),
                     None => (from, to),
@@ -81,7 +84,9 @@ impl<'a> View<'a> {
     }
 }
 
-/// A text under construction, with the source offset of each of its bytes.
+/// Text under construction, with the source offset of each of its bytes.
+///
+/// INVARIANT: `offsets` has an entry for every byte of `text`. `u32` suffices: texts are far below 4 GiB.
 pub(super) struct Rewrite {
     pub(super) text: String,
     pub(super) offsets: Vec<u32>,
@@ -102,9 +107,17 @@ impl Rewrite {
             self.offsets.push(source as u32);
         }
     }
+
+    /// Copies `from..to` of the source.
+    pub(super) fn push_range(&mut self, source: &str, from: usize, to: usize) {
+        for (index, letter) in source[from..to].char_indices() {
+            self.push(letter, from + index);
+        }
+    }
 }
 
-/// Undoes what the eye does not see; the offsets end with the source's length.
+/// Removes invisible characters, folds compatibility forms and folds look-alike letters in words with Latin letters.
+/// The offsets end with the source's length.
 fn fold_confusables(source: &Rewrite, source_len: usize) -> Rewrite {
     let mut out = Rewrite::with_capacity(source.text.len());
     let mut word = FoldingWord { start: 0, latin: false, alike: false };
@@ -137,15 +150,20 @@ fn fold_confusables(source: &Rewrite, source_len: usize) -> Rewrite {
     out
 }
 
-/// The word being copied: look-alikes are folded only where they stand among Latin letters.
+/// State of the word being copied. Look-alikes are folded only in a word that also has Latin letters: `раssword` with a
+/// Cyrillic `ра` is a disguise, a word that is Cyrillic throughout is Russian.
 struct FoldingWord {
+    /// Start of the word in the output.
     start: usize,
+    /// Whether it has an ASCII letter.
     latin: bool,
+    /// Whether it has a look-alike.
     alike: bool,
 }
 
 impl FoldingWord {
-    /// Copies plain text: only its first and last words can touch foreign letters.
+    /// Copies a run of ASCII. Only its first word and its last word can continue in other scripts, so the rest is
+    /// copied as a whole.
     fn copy_ascii(&mut self, text: &str, out: &mut Rewrite, offsets: &[u32]) {
         let in_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
         let bytes = text.as_bytes();
@@ -164,6 +182,7 @@ impl FoldingWord {
         self.latin = bytes[bytes.len() - tail..].iter().any(u8::is_ascii_alphabetic);
     }
 
+    /// Folds the word's look-alikes if it is mixed, and starts the next word.
     fn finish_word(&mut self, out: &mut Rewrite) {
         if self.latin && self.alike {
             let tail = out.text.split_off(self.start);
@@ -176,20 +195,25 @@ impl FoldingWord {
     }
 }
 
+/// Pushes a character in its plain form. Only these ranges, not all of NFKC: letters of other scripts stay as written.
 fn fold_char(letter: char, at: usize, out: &mut Rewrite) {
     match letter {
+        // Full-width ASCII.
         '\u{ff01}'..='\u{ff5e}' => {
             let ascii = u32::from(letter) - 0xfee0;
             out.push(char::from_u32(ascii).unwrap_or(letter), at);
         }
+        // Tag characters: invisible copies of ASCII, used to smuggle text past people.
         '\u{e0020}'..='\u{e007e}' => {
             let ascii = u32::from(letter) - 0xe0000;
             out.push(char::from_u32(ascii).unwrap_or(letter), at);
         }
+        // Spaces, single quotes, double quotes, hyphens.
         '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => out.push(' ', at),
         '\u{2018}' | '\u{2019}' | '\u{201a}' | '\u{2032}' => out.push('\'', at),
         '\u{201c}'..='\u{201e}' | '\u{ab}' | '\u{bb}' | '\u{300c}'..='\u{300f}' | '\u{2033}' => out.push('"', at),
         '\u{2010}'..='\u{2012}' | '\u{2212}' => out.push('-', at),
+        // Super- and subscripts, letter-like symbols, number forms, enclosed and mathematical letters, ligatures.
         '\u{b2}'..='\u{b3}'
         | '\u{b9}'
         | '\u{2070}'..='\u{209c}'
@@ -205,16 +229,20 @@ fn fold_char(letter: char, at: usize, out: &mut Rewrite) {
     }
 }
 
-/// Characters that take no room on the page, plus strokes laid over letters.
+/// Characters without width, direction marks, variation selectors, and strokes laid over letters. A wider set than
+/// `text::words` ignores: any of these can be used to split a key.
 fn is_invisible(letter: char) -> bool {
     matches!(letter,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180e}'
-        | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{ffa0}' | '\u{feff}'
-        | '\u{fe00}'..='\u{fe0f}' | '\u{334}'..='\u{338}' | '\u{20d0}'..='\u{20e0}' | '\u{e0001}' | '\u{e007f}' | '\u{e0100}'..='\u{e01ef}')
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{3164}' | '\u{ffa0}' | '\u{feff}' | '\u{fe00}'..='\u{fe0f}' | '\u{334}'..='\u{338}'
+        | '\u{20d0}'..='\u{20e0}' | '\u{e0001}' | '\u{e007f}' | '\u{e0100}'..='\u{e01ef}')
 }
 
-/// The Latin letter or digit that a foreign one is drawn like.
+/// The Latin letter that a letter of another script looks like. To add a pair, append the letter and its Latin
+/// counterpart to both strings of a row.
 fn latin_lookalike(letter: char) -> Option<char> {
+    // Cyrillic lower and upper case, Greek lower and upper case, other scripts and phonetic letters.
     const PAIRS: &[(&str, &str)] = &[
         ("аеорсухіјѕһԁԛԝкмтпвӏ", "aeopcyxijshdqwkmtnbl"),
         ("АВЕКМНОРСТХІЈЅҮԌ", "ABEKMHOPCTXIJSYG"),

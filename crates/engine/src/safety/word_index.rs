@@ -1,54 +1,61 @@
-//! Finds the anchor words of all rules in one pass over the text.
+//! Finds thousands of words in one pass over a text.
 //!
-//! Some five thousand words, most of them rare: a bit per folded prefix turns nearly every position away
-//! for two loads, and the few that remain are compared in full. It is built in well under a millisecond,
-//! which a full automaton over the same words is not.
+//! Most words are rare. A filter with one bit per hashed four-byte prefix rejects nearly every position at the cost of
+//! two loads; the remaining positions are compared with the words of their bucket. The index is built in well under a
+//! millisecond; an Aho-Corasick automaton over the same words takes far longer to build, and every process pays that at
+//! its first scan.
 
 use super::read_counter;
 
-/// Words are told apart by their first bytes; shorter words are not allowed.
+/// Length of the shortest word: the filter hashes at least three bytes.
 pub(super) const WORD_BYTES_MIN: usize = 3;
 
-/// One bit in some thirty is set, so that few positions are looked at closer; 32 KiB stay in the nearest cache.
+/// Size of the filter: 2^18 bits are 32 KiB and fit into the first-level cache; about one bit in thirty is set.
 const FILTER_BITS: u32 = 18;
 const FILTER_WORDS: usize = (1 << FILTER_BITS) / 64;
-/// Words are kept in this many buckets, by the same hash.
+/// Number of buckets: 2^13. A bucket is the upper bits of the filter's hash, so one hash serves both.
 const BUCKET_BITS: u32 = 13;
-/// Clears the case bit's absence: `A` and `a` fold alike, and so do the few signs that differ by it.
+/// Sets the case bit of four bytes: `A` becomes `a`. Some punctuation is folded too; the full comparison sorts that
+/// out.
 const CASE_MASK: u32 = 0x2020_2020;
 const THREE_BYTES_MASK: u32 = 0x00ff_ffff;
 
-/// As many words and bytes of words as the tables hold, roughly: growing on the way would cost start-up time.
+/// Initial capacity, about what the tables hold: growing while the index is built would cost start-up time.
 const WORDS_EXPECTED: usize = 12 * 1024;
 const TEXT_EXPECTED_BYTES: usize = 128 * 1024;
 
-/// An index over words, case-insensitive for ASCII, each with what it stands for.
+/// Index of words with a target each; ignores ASCII case. Add all words, then call [`WordIndex::build_index`].
 pub(super) struct WordIndex<T> {
-    /// Words of four bytes and more, and those of three.
+    /// Words of four bytes and more, by their first four bytes.
     long: PrefixIndex,
+    /// Words of three bytes.
     short: PrefixIndex,
-    /// All words, one behind the other; each knows where it ends.
+    /// All words, concatenated.
     text: Vec<u8>,
+    /// End of each word in `text`, and its target.
     ends: Vec<(u32, T)>,
 }
 
-/// Words of one size class by their folded prefix.
+/// Words of one length class, by their folded prefix.
 #[derive(Default)]
 struct PrefixIndex {
     filter: Box<[u64]>,
-    /// Where each bucket's entries start; one more than there are buckets.
+    /// Start of each bucket in `entries`, plus the end of the last one. `u16`: at most 65 535 words.
     starts: Box<[u16]>,
-    /// Ordered by bucket.
+    /// Sorted by bucket.
     entries: Vec<WordEntry>,
 }
 
-/// A word's first eight bytes, so that most comparisons never touch the word.
+/// First eight bytes of a word, so that most comparisons do not touch the word itself.
 #[derive(Clone, Copy, Default)]
 struct WordEntry {
+    /// The first four bytes, folded (three for short words).
     key: u32,
-    /// The four bytes after the key, folded, as far as the word has them.
+    /// The four bytes after them, folded, as far as the word has them.
     next: u32,
+    /// Bits of `next` that belong to the word.
     mask: u32,
+    /// Position of the word in `ends`.
     word: u32,
 }
 
@@ -68,7 +75,7 @@ impl<T: Copy> WordIndex<T> {
         self.ends.push((self.text.len() as u32, target));
     }
 
-    /// Makes the index, once all words are in.
+    /// Builds the index after the last word was added.
     pub(super) fn build_index(&mut self) {
         let mut long = Vec::with_capacity(self.ends.len());
         let mut short = Vec::new();
@@ -86,7 +93,8 @@ impl<T: Copy> WordIndex<T> {
         &self.text[start as usize..self.ends[index].0 as usize]
     }
 
-    /// Calls `visit` with what each word stands for, its start and end, ordered by start.
+    /// Calls `visit` with target, start and end of every occurrence, ordered by start. Overlapping words are all
+    /// visited.
     pub(super) fn find_all(&self, bytes: &[u8], mut visit: impl FnMut(T, usize, usize)) {
         read_counter::record_read(bytes.len());
         for (at, four) in bytes.windows(4).enumerate() {
@@ -98,13 +106,13 @@ impl<T: Copy> WordIndex<T> {
                 self.visit_matches(&self.short, key & THREE_BYTES_MASK, bytes, at, &mut visit);
             }
         }
-        // The last three bytes have no fourth.
+        // The windows of four miss a word of three at the very end.
         if let Some(at) = bytes.len().checked_sub(WORD_BYTES_MIN) {
             self.visit_matches(&self.short, folded_prefix(&bytes[at..]) & THREE_BYTES_MASK, bytes, at, &mut visit);
         }
     }
 
-    /// Calls `visit` with what each word that stands at one place stands for, and its end.
+    /// Calls `visit` with target and end of every word that starts at `at`.
     pub(super) fn find_at(&self, bytes: &[u8], at: usize, mut visit: impl FnMut(T, usize)) {
         let key = folded_prefix(&bytes[at..]);
         let mut visit = |target, _, end| visit(target, end);
@@ -160,15 +168,15 @@ impl PrefixIndex {
         for at in 1..starts.len() {
             starts[at] += starts[at - 1];
         }
-        // Counted, then dealt out: words of one bucket keep the order in which they were added.
-        let mut dealt = vec![WordEntry::default(); entries.len()];
-        let mut free = starts.clone();
+        // Counting sort. It is stable: words of one bucket keep the order in which they were added.
+        let mut ordered = vec![WordEntry::default(); entries.len()];
+        let mut next_free = starts.clone();
         for entry in entries {
-            let place = &mut free[bucket_index(entry.key)];
-            dealt[usize::from(*place)] = *entry;
+            let place = &mut next_free[bucket_index(entry.key)];
+            ordered[usize::from(*place)] = *entry;
             *place += 1;
         }
-        PrefixIndex { filter, starts, entries: dealt }
+        PrefixIndex { filter, starts, entries: ordered }
     }
 
     fn may_contain(&self, key: u32) -> bool {
@@ -182,7 +190,7 @@ impl PrefixIndex {
     }
 }
 
-/// The first four bytes with their case folded; zeros stand for what is missing.
+/// The first four bytes with their case folded; missing bytes count as zero.
 fn folded_prefix(bytes: &[u8]) -> u32 {
     if let Some(four) = bytes.first_chunk() {
         return u32::from_le_bytes(*four) | CASE_MASK;

@@ -1,4 +1,9 @@
-//! Summaries of turns that no longer fit, made once and kept with a marker of the last turn they cover.
+//! Summaries: the first turns of a conversation, shortened, for windows they no longer fit into. Made once, stored with
+//! the number of turns they cover, and reused while those turns are unchanged. Files:
+//!
+//! - `mod.rs`: making, storing, finding and removing summaries
+//! - `extractive.rs`: summaries without a model, and shortening
+//! - `in_flight.rs`: one call at a time to the summary endpoint, back-off after failures, cache of new summaries
 
 pub(crate) mod extractive;
 pub(crate) mod in_flight;
@@ -25,51 +30,51 @@ use crate::tenant::bans::{self, BanKey};
 use crate::text::digest::content_sha256;
 use crate::text::{normalize, token_estimate};
 
-/// Makes one text of many turns: an endpoint, or [`Extractive`].
+/// Summarises turns: a model's endpoint, or [`ExtractiveSummariser`].
 pub trait Summariser: Send + Sync + std::fmt::Debug {
-    /// At most so many tokens, or why not.
+    /// A summary of at most `tokens_max` tokens, or the reason why there is none.
     fn summarise(&self, turns: &[Turn], tokens_max: usize) -> Result<String, String>;
 }
 
-/// A summary as it is kept: of the first turns of one conversation.
+/// A stored summary of the first turns of one conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct StoredSummary {
     id: String,
-    /// Whose conversation or session, as a digest.
+    /// Digest of the principal and its conversation or session.
     conversation: String,
-    /// The marker: how many of its first turns it covers.
+    /// Number of turns it covers, from the first.
     pub covers: usize,
-    /// Of what those turns said.
+    /// Digest of those turns' contents; another digest means that the turns were edited.
     sha256: String,
     pub text: String,
-    /// Made here because the endpoint failed; asked for again after a while.
+    /// Extractive, because the endpoint failed; replaced after the back-off.
     #[serde(default)]
     fallback: bool,
-    /// When it failed; where nothing is said, as this was made.
+    /// Time of that failure; absent in older records, where it is `at`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     failed_at: Option<Timestamp>,
-    /// The person the caller spoke for: erasing a person takes it along.
+    /// The caller's user: erasing a user deletes their summaries.
     #[serde(default)]
     user: Option<String>,
     at: Timestamp,
 }
 
-/// One turn that a kept summary covers, so that whoever erases the turn finds the summary.
+/// One turn covered by a stored summary. An index: removing a turn finds the summaries that contain it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct CoveredTurn {
     id: String,
     conversation: String,
-    /// Of what it said, in one spelling.
+    /// Digest of its normalised content.
     digest: String,
     at: Timestamp,
 }
 
 const SUMMARY_STATE: &str = "summary";
 const TURN_STATE: &str = "turn";
-/// Summaries kept of one conversation: the one in use, and the one of the window before it grew.
+/// Summaries stored per conversation: the current one and the one before, which a smaller window may still use.
 const SUMMARIES_KEPT_MAX: usize = 2;
-/// Why the endpoint was not asked.
-const FAILED_RECENTLY: &str = "it failed a while ago";
+/// Reason for a fallback during the back-off.
+const FAILED_RECENTLY: &str = "it failed recently and is tried again after five minutes";
 
 impl StoredSummary {
     #[cfg(test)]
@@ -87,7 +92,7 @@ impl StoredSummary {
         }
     }
 
-    /// When the endpoint failed that should have made it.
+    /// Time of the endpoint's failure, if this is a fallback.
     fn failed_at(&self) -> Option<Timestamp> {
         self.fallback.then_some(self.failed_at.unwrap_or(self.at))
     }
@@ -128,11 +133,12 @@ impl SideRecord for CoveredTurn {
     }
 }
 
-/// A summary for a window, and what went wrong on the way.
+/// A summary for a window.
 pub(crate) struct Summary {
-    /// How many of the first turns it tells of.
+    /// Number of turns it covers, from the first.
     pub covers: usize,
     pub text: String,
+    /// Set if the endpoint failed and the summary is extractive.
     pub note: Option<String>,
 }
 
@@ -142,7 +148,7 @@ impl From<StoredSummary> for Summary {
     }
 }
 
-/// Why there is no summary of the endpoint, and since when.
+/// A failure of the summary endpoint.
 struct EndpointFailure {
     at: Timestamp,
     why: String,
@@ -152,7 +158,7 @@ fn fallback_note(why: &str) -> String {
     format!("summarised without the endpoint: {why}")
 }
 
-/// The kept summary that covers most of the first `until` turns and still tells what they say.
+/// The stored summary that covers the most of the first `until` turns, if those turns are unchanged.
 pub(crate) fn find_kept_summary(
     engine: &Engine,
     caller: &Caller,
@@ -162,15 +168,17 @@ pub(crate) fn find_kept_summary(
     let Some(conversation) = conversation_key(caller) else { return Ok(None) };
     let now = engine.clock.now();
     let kept = list_kept_summaries(engine, caller.tenant, &conversation)?;
-    let fresh = |kept: &StoredSummary| {
+    // A fallback is good enough while the endpoint is backed off, or if there is no endpoint.
+    let is_usable = |kept: &StoredSummary| {
         engine.settings.summariser.is_none() || kept.failed_at().is_none_or(|at| in_flight::is_backing_off(at, now))
     };
-    let holds = |kept: &StoredSummary| turns.get(..kept.covers).is_some_and(|said| digest_turns(said) == kept.sha256);
-    let found = kept.into_iter().filter(|kept| kept.covers <= until && fresh(kept) && holds(kept));
+    let still_matches =
+        |kept: &StoredSummary| turns.get(..kept.covers).is_some_and(|covered| digest_turns(covered) == kept.sha256);
+    let found = kept.into_iter().filter(|kept| kept.covers <= until && is_usable(kept) && still_matches(kept));
     Ok(found.max_by_key(|kept| kept.covers).map(Summary::from))
 }
 
-/// Newest first, with what is on its way to be kept.
+/// Stored summaries of a conversation, newest first, including those whose write is pending.
 fn list_kept_summaries(engine: &Engine, tenant: TenantId, conversation: &str) -> Result<Vec<StoredSummary>, Error> {
     let mut kept = engine.summary_requests.recent_summaries(tenant, conversation, engine.clock.now());
     let (state, parent) = (Some(SUMMARY_STATE.to_owned()), Some(conversation.to_owned()));
@@ -183,7 +191,8 @@ fn list_kept_summaries(engine: &Engine, tenant: TenantId, conversation: &str) ->
     Ok(kept)
 }
 
-/// A summary of the first `until` turns. An endpoint is asked for it once: whoever wants the same one waits for it.
+/// A summary of the first `until` turns. Concurrent calls for the same summary wait for the first one's result instead
+/// of calling the endpoint again.
 pub(crate) fn get_or_make_summary(
     engine: &Engine,
     caller: &Caller,
@@ -196,6 +205,7 @@ pub(crate) fn get_or_make_summary(
     let Some(conversation) = conversation_key(caller).filter(|_| shared) else { return make() };
     let name = format!("{}\n{conversation}\n{}", caller.tenant, digest_turns(&turns[..until]));
     engine.summary_requests.run_exclusive(&name, || {
+        // Looked up inside the lock: the call waited for may have stored it.
         match find_kept_summary(engine, caller, turns, until)?.filter(|kept| kept.covers == until) {
             Some(kept) => Ok(kept),
             None => make(),
@@ -203,7 +213,7 @@ pub(crate) fn get_or_make_summary(
     })
 }
 
-/// Makes a summary and keeps it.
+/// Makes a summary, by the endpoint or as an extract, and stores it.
 fn make_summary(
     engine: &Engine,
     caller: &Caller,
@@ -211,14 +221,14 @@ fn make_summary(
     until: usize,
     tokens_max: usize,
 ) -> Result<Summary, Error> {
-    let told = shareable_turns(engine, caller, &turns[..until])?;
-    let extractive = || ExtractiveSummariser.summarise(&told, tokens_max).unwrap_or_default();
-    let (text, failed) = match ask_summariser(engine, caller, turns, until, &told, tokens_max)? {
+    let shareable = shareable_turns(engine, caller, &turns[..until])?;
+    let extractive = || ExtractiveSummariser.summarise(&shareable, tokens_max).unwrap_or_default();
+    let (text, failed) = match ask_summariser(engine, caller, turns, until, &shareable, tokens_max)? {
         None => (extractive(), None),
         Some(Ok(text)) => (token_estimate::truncate_to(&text, tokens_max).to_owned(), None),
         Some(Err(failed)) => (extractive(), Some(failed)),
     };
-    // A summary is kept beside memories and never passes their gate: no secret may ride along.
+    // Summaries do not pass the gate of memories, and a model can join parts into a secret: scan the result too.
     let text = safety::without_secrets(text);
     if !engine.settings.memory_off {
         store_summary(engine, caller, &turns[..until], &text, failed.as_ref().map(|failed| failed.at))?;
@@ -226,38 +236,39 @@ fn make_summary(
     Ok(Summary { covers: until, text, note: failed.map(|failed| fallback_note(&failed.why)) })
 }
 
-/// What may be told of turns: nothing that was forgotten, and no secret. Taken out before anything is sent or cut
-/// up, for half a secret is not told from a word.
+/// The turns without forgotten ones and without secrets. Done before anything is sent or cut: half a secret would not
+/// be recognised.
 fn shareable_turns(engine: &Engine, caller: &Caller, covered: &[Turn]) -> Result<Vec<Turn>, Error> {
-    let mut told = Vec::with_capacity(covered.len());
+    let mut shareable = Vec::with_capacity(covered.len());
     let keys = bans::load_ban_keys(engine, caller.tenant)?;
     for turn in covered {
         if !is_turn_forgotten(engine, caller, &keys, turn)? {
             let (content, speaker) = (turn.content.clone(), turn.speaker.clone());
             let content = safety::without_secrets(content);
-            told.push(Turn { content, speaker: speaker.map(safety::without_secrets), ..turn.clone() });
+            shareable.push(Turn { content, speaker: speaker.map(safety::without_secrets), ..turn.clone() });
         }
     }
-    Ok(told)
+    Ok(shareable)
 }
 
-/// What the endpoint makes of the turns; `None` without one. Where it failed lately, nobody waits for it again.
+/// The endpoint's summary of the turns; `None` without an endpoint. Not called during the back-off.
 fn ask_summariser(
     engine: &Engine,
     caller: &Caller,
     turns: &[Turn],
     until: usize,
-    told: &[Turn],
+    shareable: &[Turn],
     tokens_max: usize,
 ) -> Result<Option<Result<String, EndpointFailure>>, Error> {
     let Some(summariser) = &engine.settings.summariser else { return Ok(None) };
     if let Some(at) = last_recent_failure(engine, caller)? {
         return Ok(Some(Err(EndpointFailure { at, why: FAILED_RECENTLY.to_owned() })));
     }
-    // What an earlier summary tells is not read again: the endpoint's time goes by length.
-    let earlier = find_kept_summary(engine, caller, turns, until)?.filter(|_| told.len() == until);
-    let told = earlier.map_or_else(|| told.to_vec(), |earlier| prepend_summary(earlier, told));
-    let answer = summariser.summarise(&told, tokens_max).map_err(|why| {
+    // Extends an earlier summary instead of sending its turns again: the endpoint's time grows with the length. Not if
+    // turns were left out, since `covers` counts all turns.
+    let earlier = find_kept_summary(engine, caller, turns, until)?.filter(|_| shareable.len() == until);
+    let shareable = earlier.map_or_else(|| shareable.to_vec(), |earlier| prepend_summary(earlier, shareable));
+    let answer = summariser.summarise(&shareable, tokens_max).map_err(|why| {
         let at = engine.clock.now();
         engine.summary_requests.record_failure(at);
         EndpointFailure { at, why }
@@ -265,7 +276,7 @@ fn ask_summariser(
     Ok(Some(answer))
 }
 
-/// When the endpoint failed, if that is not long ago: in this process, or in another for this conversation.
+/// Time of the endpoint's last failure during the back-off: in this process, or in another one for this conversation.
 fn last_recent_failure(engine: &Engine, caller: &Caller) -> Result<Option<Timestamp>, Error> {
     let now = engine.clock.now();
     if let Some(at) = engine.summary_requests.recent_failure(now) {
@@ -276,7 +287,7 @@ fn last_recent_failure(engine: &Engine, caller: &Caller) -> Result<Option<Timest
     Ok(kept.iter().filter_map(StoredSummary::failed_at).filter(|at| in_flight::is_backing_off(*at, now)).max())
 }
 
-/// Whether what a turn says was forgotten where this caller speaks.
+/// Whether the content of a turn is banned (forgotten) in the caller's conversation, agent or user scope.
 fn is_turn_forgotten(engine: &Engine, caller: &Caller, keys: &[BanKey], turn: &Turn) -> Result<bool, Error> {
     let conversation = caller.conversation.clone().map(|conversation| Scope::Conversation { conversation });
     let agent = caller.agent.clone().map(|agent| Scope::Agent { agent });
@@ -290,6 +301,7 @@ fn is_turn_forgotten(engine: &Engine, caller: &Caller, keys: &[BanKey], turn: &T
     Ok(false)
 }
 
+/// Stores a summary with its covered turns, and deletes older ones of the conversation. Does not wait for the disk.
 fn store_summary(
     engine: &Engine,
     caller: &Caller,
@@ -300,6 +312,7 @@ fn store_summary(
     let Some(conversation) = conversation_key(caller) else { return Ok(()) };
     let at = engine.clock.now();
     let older = list_kept_summaries(engine, caller.tenant, &conversation)?;
+    // One id per number of turns: a new summary of as many turns replaces the old one.
     let id = content_sha256(&format!("{conversation}\n{}", covered.len()));
     let kept = StoredSummary {
         id: id.clone(),
@@ -327,15 +340,17 @@ fn store_summary(
     Ok(())
 }
 
-/// What takes every kept summary away that covers one of these texts: forgetting a turn forgets its summary.
+/// Plans the removal of every stored summary that covers one of these texts: a forgotten turn must not survive in a
+/// summary.
 pub(crate) fn plan_summary_removal<'a>(
     engine: &Engine,
     tenant: TenantId,
     contents: impl Iterator<Item = &'a str>,
 ) -> Result<Vec<Write>, Error> {
-    // A summary that is on its way is a summary.
+    // Pending writes count too: without the flush, a summary written a moment later would survive.
     engine.summary_requests.clear_recent();
     engine.backend.flush()?;
+    // Most tenants have no summaries; one look-up saves one per text.
     let any = RowFilter { limit: 1, ..RowFilter::default() };
     if engine.backend.list_rows(tenant, RowKind::Summaries, &any)?.is_empty() {
         return Ok(Vec::new());
@@ -346,34 +361,36 @@ pub(crate) fn plan_summary_removal<'a>(
         let rows = engine.backend.list_rows(tenant, RowKind::Summaries, &filter)?;
         conversations.extend(rows.into_iter().map(|row| row.parent));
     }
-    let mut gone = Vec::new();
+    // All summaries and turn records of an affected conversation, since each summary may be made from the one before.
+    let mut removals = Vec::new();
     for conversation in conversations {
         let filter = RowFilter { parent: Some(conversation), ..RowFilter::default() };
         let rows = engine.backend.list_rows(tenant, RowKind::Summaries, &filter)?;
-        gone.extend(rows.into_iter().map(|row| Write::DeleteRow { kind: RowKind::Summaries, id: row.id }));
+        removals.extend(rows.into_iter().map(|row| Write::DeleteRow { kind: RowKind::Summaries, id: row.id }));
     }
-    Ok(gone)
+    Ok(removals)
 }
 
-/// The earlier summary as a turn of its own, then what was said since.
-fn prepend_summary(earlier: Summary, told: &[Turn]) -> Vec<Turn> {
-    let since = told.get(earlier.covers..).unwrap_or_default().iter().cloned();
+/// The earlier summary as a system turn, followed by the turns it does not cover.
+fn prepend_summary(earlier: Summary, shareable: &[Turn]) -> Vec<Turn> {
+    let since = shareable.get(earlier.covers..).unwrap_or_default().iter().cloned();
     let earlier = Turn { content: earlier.text, role: Some(TurnRole::System), ..Turn::default() };
     std::iter::once(earlier).chain(since).collect()
 }
 
-/// Names a conversation or session of one caller; `None`: there is none to keep anything for.
+/// Key of the caller's conversation or session; `None` if it has neither, and summaries are not stored.
 fn conversation_key(caller: &Caller) -> Option<String> {
     let place = caller.conversation.as_ref().or(caller.session.as_ref())?;
     Some(content_sha256(&format!("{}\n{place}", caller.principal)))
 }
 
+/// Digest of the exact contents of turns.
 fn digest_turns(turns: &[Turn]) -> String {
-    let said: Vec<&str> = turns.iter().map(|turn| turn.content.as_str()).collect();
-    content_sha256(&said.join("\u{0}"))
+    let contents: Vec<&str> = turns.iter().map(|turn| turn.content.as_str()).collect();
+    content_sha256(&contents.join("\u{0}"))
 }
 
-/// One digest for every spelling of a text.
+/// Digest of a text, the same for all its spellings.
 fn normalised_digest(content: &str) -> String {
     content_sha256(&normalize::normalise_text(content))
 }

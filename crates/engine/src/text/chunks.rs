@@ -1,26 +1,27 @@
-//! Documents cut into pieces a model can be shown: along their headings, never over the size, with a little overlap.
+//! Chunker: cuts documents into pieces along their headings, never over [`CHUNK_TOKENS`], with a little overlap.
 
 use crate::text::markdown::{self, MarkdownBlock};
 use crate::text::token_estimate;
 
-/// Tokens of a chunk (seed 001): small enough to show five, large enough to stand alone.
+/// Tokens of a chunk, at most: small enough to show a model five of them, large enough to be understood alone.
 pub const CHUNK_TOKENS: usize = 512;
-/// Tokens repeated where one section goes on in the next chunk, so that no sentence is lost at the seam.
+/// Tokens repeated where a section continues in the next chunk, so that a sentence at the cut stays whole in one of
+/// them.
 pub const OVERLAP_TOKENS: usize = 50;
-/// A heading starts a new chunk once the current one holds this much; smaller sections share one.
+/// A heading starts a new chunk once the current one holds this many tokens; smaller sections share a chunk.
 const SECTION_TOKENS_MIN: usize = 128;
-/// Tokens of a chunk that its headings may take.
+/// Tokens intended for the headings above a chunk. One heading may take half of them.
 const TRAIL_TOKENS_MAX: usize = 64;
 
-/// A piece of a document under its headings.
+/// A piece of a document with the headings above it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chunk {
-    /// The headings it stands under, outermost first.
+    /// Headings in force where the chunk starts, outermost first.
     pub trail: Vec<String>,
     pub text: String,
 }
 
-/// What a document is written in.
+/// Format of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DocumentFormat {
     Markdown,
@@ -29,7 +30,7 @@ pub enum DocumentFormat {
 }
 
 impl DocumentFormat {
-    /// What a file is written in, by its name; `None`: not known to be a document.
+    /// Format by the file name's extension; `None` if it is not a known document.
     pub fn from_path(path: &str) -> Option<DocumentFormat> {
         match path.rsplit(['/', '\\']).next()?.rsplit_once('.')?.1.to_ascii_lowercase().as_str() {
             "md" | "markdown" => Some(DocumentFormat::Markdown),
@@ -40,37 +41,40 @@ impl DocumentFormat {
     }
 }
 
-/// Cuts a Markdown text; plain text is Markdown without headings.
+/// Cuts a Markdown text into chunks. Plain text is Markdown without headings.
 pub fn chunk_markdown(text: &str) -> Vec<Chunk> {
     let text = markdown::normalise_whitespace(text);
-    let mut cutter = Chunker::default();
+    let mut chunker = Chunker::default();
     for block in markdown::parse_blocks(&text) {
         match block {
-            MarkdownBlock::Heading(level, title) => cutter.add_heading(level, title),
-            MarkdownBlock::Text(text) => cutter.add_block(text),
+            MarkdownBlock::Heading(level, title) => chunker.add_heading(level, title),
+            MarkdownBlock::Text(text) => chunker.add_block(text),
         }
     }
-    cutter.close_headings(0);
-    cutter.finish_chunk();
-    cutter.chunks
+    // Level 0 closes all headings.
+    chunker.close_headings(0);
+    chunker.finish_chunk();
+    chunker.chunks
 }
 
 #[derive(Default)]
 struct Chunker {
+    /// Finished chunks.
     chunks: Vec<Chunk>,
-    /// The headings in force.
+    /// Headings in force.
     trail: Vec<TrailHeading>,
-    /// The headings in force where the current chunk began.
+    /// Headings in force where the current chunk began.
     start_trail: Vec<String>,
+    /// Text of the current chunk.
     current: String,
-    /// Between what the current chunk repeats and what is new; `None` once something is.
+    /// Separator between the repeated text and the next new text. `Some` while the current chunk holds nothing new.
     seam: Option<&'static str>,
 }
 
 struct TrailHeading {
     level: usize,
     title: String,
-    /// Whether some chunk has it.
+    /// Whether a chunk holds it, as text or in its trail.
     is_written: bool,
 }
 
@@ -82,24 +86,26 @@ impl Chunker {
         self.close_headings(level);
         let short = token_estimate::truncate_to(title, TRAIL_TOKENS_MAX / 2).trim().to_owned();
         self.trail.push(TrailHeading { level, title: short.clone(), is_written: false });
-        // Inside a chunk the heading stays where it stood; at its start the trail says it.
+        // Inside a chunk the heading stays in the text; at its start the trail holds it.
         if !self.current.is_empty() {
             self.append_text(&heading_line(level, &short));
         }
+        // A title too long for the trail is kept in full as text.
         if short.len() < title.len() {
             self.add_block(title);
         }
     }
 
-    /// Ends the headings from this level on. One with nothing below it is all there is to say.
+    /// Ends the headings of this level and below. A heading without text under it has not been written yet; it becomes
+    /// text here, so that it is not lost.
     fn close_headings(&mut self, level: usize) {
         let ended = self.trail.iter().take_while(|heading| heading.level < level).count();
-        let unsaid: Vec<String> = self.trail[ended..]
+        let unwritten: Vec<String> = self.trail[ended..]
             .iter()
             .filter(|heading| !heading.is_written)
             .map(|heading| heading_line(heading.level, &heading.title))
             .collect();
-        for heading in unsaid {
+        for heading in unwritten {
             self.append_text(&heading);
         }
         self.trail.truncate(ended);
@@ -109,6 +115,7 @@ impl Chunker {
         self.trail.iter().map(|heading| heading.title.clone()).collect()
     }
 
+    /// Adds a block. Fenced code that does not fit into one chunk is cut with its fences, everything else as prose.
     fn add_block(&mut self, text: &str) {
         match markdown::split_fenced_code(text).filter(|_| !fits_tokens(text, OWN_TOKENS_MAX)) {
             Some((open, code, close)) if fits_tokens(open, OVERLAP_TOKENS) => self.add_code(open, code, close),
@@ -116,8 +123,10 @@ impl Chunker {
         }
     }
 
-    /// Code too long for a chunk: each piece stands in a fence of its own. What introduces it stays with the first.
+    /// Adds code that is too long for a chunk: each piece gets the fences of the block. A short introduction before the
+    /// block stays in the chunk of the first piece.
     fn add_code(&mut self, open: &str, code: &str, close: &str) {
+        // Both fences and up to four line breaks.
         let fence = token_estimate::estimate(open) + token_estimate::estimate(close) + 4;
         let mut rest = code;
         if token_estimate::estimate(&self.current) >= SECTION_TOKENS_MIN {
@@ -131,6 +140,7 @@ impl Chunker {
             if after.trim().is_empty() {
                 return;
             }
+            // A short piece is not repeated: the next one would hardly advance.
             let repeated =
                 if fits_tokens(head, 2 * OVERLAP_TOKENS) { 0 } else { last_lines(head, OVERLAP_TOKENS).len() };
             rest = rest[head.len() - repeated..].trim_start_matches('\n');
@@ -142,11 +152,12 @@ impl Chunker {
         let mut rest = text;
         while !rest.trim().is_empty() {
             rest = without_blank_lines(rest);
+            // Two tokens are reserved for the separator.
             let room = CHUNK_TOKENS.saturating_sub(token_estimate::estimate(&self.current) + 2);
             if fits_tokens(rest, room) {
                 return self.append_text(rest);
             }
-            // A block that fits into a chunk of its own is not torn.
+            // A block that fits into a chunk of its own is not cut.
             if !self.current.is_empty() && fits_tokens(rest, OWN_TOKENS_MAX) {
                 self.continue_section(BETWEEN_BLOCKS);
                 continue;
@@ -158,6 +169,7 @@ impl Chunker {
             }
             self.append_text(head);
             rest = &rest[head.len()..];
+            // The white space at the cut separates the repeated text from the rest; inside a long word there is none.
             let seam = match rest.chars().next() {
                 Some('\n') => "\n",
                 Some(c) if c.is_whitespace() => " ",
@@ -179,10 +191,10 @@ impl Chunker {
         self.trail.iter_mut().for_each(|heading| heading.is_written = true);
     }
 
-    /// The section goes on in the next chunk, which repeats the end of this one.
+    /// Finishes the chunk and starts the next one with its last lines or words.
     fn continue_section(&mut self, seam: &'static str) {
         let lines = last_lines(&self.current, OVERLAP_TOKENS);
-        // After a whole line, half of one says nothing.
+        // Cut at a line end: whole lines are repeated or nothing, since half a table row means nothing.
         let tail = if lines.is_empty() && seam != "\n" { last_words(&self.current, OVERLAP_TOKENS) } else { lines };
         let tail = tail.to_owned();
         self.finish_chunk();
@@ -194,7 +206,7 @@ impl Chunker {
     fn finish_chunk(&mut self) {
         let text = std::mem::take(&mut self.current);
         let trail = std::mem::take(&mut self.start_trail);
-        // What only repeats the chunk before says nothing new.
+        // A chunk that only repeats the one before is dropped.
         let repeats = self.seam.take().is_some();
         if !text.trim().is_empty() && !repeats {
             self.chunks.push(Chunk { trail, text: text.trim_end().to_owned() });
@@ -202,27 +214,28 @@ impl Chunker {
     }
 }
 
-/// What stands between two blocks of a chunk.
+/// Separator of two blocks in a chunk.
 const BETWEEN_BLOCKS: &str = "\n\n";
-/// Tokens that fit into a chunk below what it repeats.
+/// Tokens of new text that fit into a chunk after its repeated text and a separator.
 const OWN_TOKENS_MAX: usize = CHUNK_TOKENS - OVERLAP_TOKENS - 2;
 
 fn heading_line(level: usize, title: &str) -> String {
     format!("{} {title}", "#".repeat(level))
 }
 
-/// Whether a text is within the tokens. Reads no further than that, as it may be a whole file.
+/// Whether a text costs at most `tokens_max`. Reads no further than the bound: the text may be a whole file.
 fn fits_tokens(text: &str, tokens_max: usize) -> bool {
     token_estimate::truncate_to(text, tokens_max).len() == text.len()
 }
 
-/// The text from its first line that says something; the indentation of that line stays.
+/// The text without leading blank lines. The indentation of its first line stays.
 fn without_blank_lines(text: &str) -> &str {
-    let said = text.len() - text.trim_start().len();
-    &text[text[..said].rfind('\n').map_or(0, |at| at + 1)..]
+    let blank = text.len() - text.trim_start().len();
+    &text[text[..blank].rfind('\n').map_or(0, |at| at + 1)..]
 }
 
-/// The longest head within the tokens that ends with a line; where the next line is too long for any chunk, with a word.
+/// The longest head of whole lines within `tokens_max`. If the next line is too long for any chunk, the head ends at a
+/// word of that line instead.
 fn whole_lines(text: &str, tokens_max: usize) -> &str {
     let head = token_estimate::truncate_to(text, tokens_max);
     if head.len() == text.len() || text[head.len()..].starts_with('\n') {
@@ -239,7 +252,7 @@ fn whole_lines(text: &str, tokens_max: usize) -> &str {
     }
 }
 
-/// As much of it as ends at white space; all of it where it is a word that is too long itself.
+/// The head up to its last white space; all of it if it is a single word.
 fn whole_words(head: &str) -> &str {
     match head.rfind(char::is_whitespace) {
         Some(at) if !head[..at].trim().is_empty() => &head[..at],
@@ -247,7 +260,7 @@ fn whole_words(head: &str) -> &str {
     }
 }
 
-/// The last whole lines of a text within the tokens.
+/// The last whole lines of a text within `tokens_max`.
 fn last_lines(text: &str, tokens_max: usize) -> &str {
     let starts = text.char_indices().rev().filter(|(_, c)| *c == '\n').map(|(at, _)| at + 1);
     starts
@@ -256,7 +269,7 @@ fn last_lines(text: &str, tokens_max: usize) -> &str {
         .map_or("", |at| text[at..].trim_start_matches('\n'))
 }
 
-/// The last words of a text within the tokens.
+/// The last words of a text within `tokens_max`.
 fn last_words(text: &str, tokens_max: usize) -> &str {
     let starts = text
         .char_indices()

@@ -1,14 +1,15 @@
-//! What does not fit, in words: the field, what is expected there and what sort of thing came, never the value itself.
+//! JSON decoding with readable errors: the field, the expected type and the received type, never the value itself,
+//! which may be a secret.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Characters of a field's place that are shown: its names come from whoever sent it.
+/// Characters of a field's path that are shown: its names come from the caller.
 const PLACE_CHARS: usize = 100;
-/// Characters of the parser's own words.
+/// Characters of a parser's message that are shown.
 const WORDS_CHARS: usize = 1_000;
 
-/// Reads a JSON text; what does not fit is told by its place in it.
+/// Decodes JSON. The error names line, column and field.
 pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     let mut json = serde_json::Deserializer::from_slice(strip_bom(bytes));
     let read = serde_path_to_error::deserialize(&mut json).map_err(|error| {
@@ -18,40 +19,42 @@ pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
             describe_error(&error.path().to_string(), &error.inner().to_string())
         )
     })?;
-    let trailing =
-        |error: serde_json::Error| format!("at line {}, column {}: it goes on", error.line(), error.column());
+    let trailing = |error: serde_json::Error| {
+        format!("at line {}, column {}: unexpected text after the JSON value", error.line(), error.column())
+    };
     json.end().map(|()| read).map_err(trailing)
 }
 
-/// A text without the mark of its encoding, which some editors put before it.
+/// The bytes without a UTF-8 byte order mark, which some editors write.
 pub fn strip_bom(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }
 
-/// As [`from_slice`], for what is read often: keeps track of the place only in what does not fit. Twice the code.
+/// As [`from_slice`], for frequent calls: decodes without tracking the field, and again with it only on an error. Each
+/// type is compiled twice for this.
 pub fn from_slice_fast<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     serde_json::from_slice(bytes).or_else(|_| from_slice(bytes))
 }
 
-/// As [`from_slice`], of a value that was read already.
+/// As [`from_slice`], for a value that is already parsed.
 pub fn from_value<T: DeserializeOwned>(value: Value) -> Result<T, String> {
     serde_path_to_error::deserialize(value)
         .map_err(|error| describe_error(&error.path().to_string(), &error.inner().to_string()))
 }
 
-/// A parser's words, with their place and without the value they quote.
+/// A parser's message with the field's path and without the value that it quotes.
 pub fn describe_error(place: &str, error: &str) -> String {
     let words = reword_serde_error(error);
     let place: String = place.chars().filter(|c| !c.is_control()).take(PLACE_CHARS).collect();
     match place.as_str() {
         "" | "." | "?" => words,
-        // It is named in the words already.
+        // The message names the field already.
         place if words.starts_with(&format!("unknown field `{place}`")) => words,
         place => format!("`{place}`: {words}"),
     }
 }
 
-/// Serde's words without the value they quote.
+/// A message of serde without the value that it quotes. Messages that quote none pass unchanged.
 fn reword_serde_error(error: &str) -> String {
     let text = error.split(" at line ").next().unwrap_or_default();
     if let Some((_, ours)) = PARSER_MESSAGES.iter().find(|(theirs, _)| *theirs == text) {
@@ -61,8 +64,9 @@ fn reword_serde_error(error: &str) -> String {
     if !quotes.iter().any(|start| text.starts_with(start)) {
         return text.chars().filter(|c| !c.is_control()).take(WORDS_CHARS).collect();
     }
+    // From the right: the quoted value itself may contain `, expected `.
     let expected = text.rsplit_once(", expected ").or_else(|| text.rsplit_once(" expected "));
-    let expected = expected.map_or("a value of another sort", |(_, expected)| expected_type_name(expected));
+    let expected = expected.map_or("a value of another type", |(_, expected)| expected_type_name(expected));
     let sort = text.strip_prefix("invalid type: ").and_then(received_type_name);
     match sort {
         Some(sort) => format!("expected {expected}, not {sort}"),
@@ -70,7 +74,7 @@ fn reword_serde_error(error: &str) -> String {
     }
 }
 
-/// What parsers of texts say, in our words.
+/// Messages of the parsers of Rust's standard library, and ours. To add one, copy theirs literally.
 const PARSER_MESSAGES: [(&str, &str); 7] = [
     ("invalid digit found in string", "expected a whole number"),
     ("cannot parse integer from empty string", "expected a whole number"),
@@ -81,7 +85,7 @@ const PARSER_MESSAGES: [(&str, &str); 7] = [
     ("provided string was not `true` or `false`", "expected `true` or `false`"),
 ];
 
-/// What a type is to somebody who writes JSON.
+/// Name of an expected Rust type in the words of JSON.
 fn expected_type_name(expected: &str) -> &str {
     match expected {
         "i64" | "u64" | "u32" | "usize" | "i32" => "a whole number",
@@ -93,10 +97,10 @@ fn expected_type_name(expected: &str) -> &str {
     }
 }
 
-/// The sort of a value, from serde's words for it.
+/// Type of the received value, from the beginning of serde's description.
 fn received_type_name(came: &str) -> Option<&'static str> {
     const SORTS: [(&str, &str); 7] = [
-        ("string", "a text"),
+        ("string", "a string"),
         ("integer", "a number"),
         ("floating point", "a number"),
         ("boolean", "`true` or `false`"),
@@ -129,15 +133,15 @@ mod tests {
     }
 
     #[test]
-    fn the_field_and_what_is_expected_are_told_and_not_the_value() {
+    fn errors_name_field_and_expected_type_and_not_the_value() {
         let check = |body: &str, expected: &str| {
-            let told = from_slice::<Body>(body.as_bytes()).expect_err("does not fit");
-            assert!(told.ends_with(expected) && !told.contains("hunter2"), "{body}: {told}");
+            let message = from_slice::<Body>(body.as_bytes()).expect_err("does not decode");
+            assert!(message.ends_with(expected) && !message.contains("hunter2"), "{body}: {message}");
         };
-        check(r#"{"limit": "hunter2"}"#, "`limit`: expected a whole number, not a text");
+        check(r#"{"limit": "hunter2"}"#, "`limit`: expected a whole number, not a string");
         check(r#"{"rows": [{"name": "a"}, {"name": 7}]}"#, "`rows[1].name`: expected a string, not a number");
         check(r#"{"rows": [{}]}"#, "`rows[0]`: missing field `name`");
         check(r#"{"rows": {"a": 1}}"#, "`rows`: expected a list, not an object");
-        check(r#"{"limit": 1} x"#, "it goes on");
+        check(r#"{"limit": 1} x"#, "unexpected text after the JSON value");
     }
 }

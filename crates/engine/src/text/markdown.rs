@@ -1,30 +1,32 @@
-//! The blocks of a Markdown text: headings, and what stands between them. As much of CommonMark as cutting needs.
+//! Blocks of a Markdown text: headings and the text between them. As much of CommonMark as chunking needs.
 
-/// A stretch that belongs together: a heading, a paragraph, a list, a fenced block.
+/// A heading, or a block of text such as a paragraph, a list or fenced code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MarkdownBlock<'a> {
+    /// Level and title.
     Heading(usize, &'a str),
     Text(&'a str),
 }
 
-/// Columns a line may be indented by; beyond them it is code, or goes on with a list.
+/// Columns that a line may be indented by; with more it is code or continues a list item.
 const INDENT_MAX: usize = 3;
 const TAB_COLUMNS: usize = 4;
+/// Characters of a fence, at least.
 const FENCE_MIN: usize = 3;
-/// Two dashes open a signature.
+/// Characters of a heading's underline, at least. CommonMark allows one; two dashes are the signature mark of mails.
 const UNDERLINE_MIN: usize = 3;
 
-/// White space in a row that may mean something: deeper than any code is indented, wider than most columns.
+/// White space characters in a row that are kept: deeper than code is indented, wider than most columns.
 const BLANKS_MAX: usize = 64;
 
-/// A text as it is read: every line ends in one way, no mark of an encoding stands before the first, and nothing is so
-/// far from the rest that it would fill a chunk with white space.
+/// The text with `\n` line ends, without a byte order mark, and with runs of white space cut to [`BLANKS_MAX`], so that
+/// no chunk is filled with white space.
 pub(crate) fn normalise_whitespace(text: &str) -> String {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n").replace('\r', "\n");
     let (mut plain, mut blanks, mut broken) = (String::with_capacity(text.len()), 0, true);
     for c in text.chars() {
         blanks = if c.is_whitespace() { blanks + 1 } else { 0 };
-        // The first end of a line is kept, so that two lines stay two.
+        // The first line end of a run is kept in any case: two lines must not become one.
         if blanks <= BLANKS_MAX || (c == '\n' && !broken) {
             plain.push(c);
         }
@@ -33,7 +35,8 @@ pub(crate) fn normalise_whitespace(text: &str) -> String {
     plain
 }
 
-/// The blocks of a [plain] text. What a front matter says besides the title goes below the first heading.
+/// Blocks of a text that went through [`normalise_whitespace`]. The fields of a front matter, except the title, become
+/// text below the first heading.
 pub(crate) fn parse_blocks(text: &str) -> Vec<MarkdownBlock<'_>> {
     let (front, body) = split_front_matter(text);
     let mut reader = BlockReader { text: body, ..BlockReader::default() };
@@ -51,18 +54,18 @@ pub(crate) fn parse_blocks(text: &str) -> Vec<MarkdownBlock<'_>> {
     blocks
 }
 
-/// The title a front matter gives a [plain] text.
+/// Title in the front matter of a text that went through [`normalise_whitespace`].
 pub(crate) fn front_matter_title(text: &str) -> Option<&str> {
     title_line(split_front_matter(text).0).map(|(.., title)| title)
 }
 
-/// The front matter, between two lines of `---` at the very top, and what follows it.
+/// Front matter (between two lines of `---` at the very top) and the rest of the text.
 fn split_front_matter(text: &str) -> (&str, &str) {
     let none = ("", text);
     let Some(rest) = text.strip_prefix("---").and_then(|rest| rest.trim_start_matches(' ').strip_prefix('\n')) else {
         return none;
     };
-    // Between two rulers there may be a text as well.
+    // Two horizontal rules may enclose text too: front matter begins with a `key:`.
     let is_field = |line: &str| {
         let key = line.split_once(':').map_or("", |(key, _)| key);
         !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || "_-".contains(c))
@@ -80,13 +83,13 @@ fn split_front_matter(text: &str) -> (&str, &str) {
     none
 }
 
-/// Where the title stands in a front matter, and what it is.
+/// Start, end and value of the title line of a front matter.
 fn title_line(front: &str) -> Option<(usize, usize, &str)> {
     let mut at = 0;
     for line in front.split_inclusive('\n') {
         if let Some(value) = line.strip_prefix("title:") {
             let title = value.trim().trim_matches(['"', '\'']).trim();
-            // A title over several lines begins with a sign of that.
+            // `|` and `>` open a YAML block scalar: a title over several lines is not read.
             return (!title.is_empty() && !title.starts_with(['|', '>'])).then_some((at, at + line.len(), title));
         }
         at += line.len();
@@ -98,9 +101,11 @@ fn title_line(front: &str) -> Option<(usize, usize, &str)> {
 struct BlockReader<'a> {
     text: &'a str,
     blocks: Vec<MarkdownBlock<'a>>,
-    /// Where the block that is being read began, and where the next line does.
+    /// Start of the current block.
     start: usize,
+    /// Start of the next line.
     at: usize,
+    /// The fence that is open.
     fence: Option<Fence>,
     in_list: bool,
 }
@@ -111,6 +116,7 @@ impl<'a> BlockReader<'a> {
         self.at += line.len();
         let (indent, bare) = (indent_columns(line), line.trim());
         if let Some(fence) = &self.fence {
+            // A fence inside a list item also ends where a line without indentation ends the list.
             let (closed, left) = (fence.is_closed_by(bare), fence.in_list && indent == 0 && !bare.is_empty());
             if closed || left {
                 self.fence = None;
@@ -122,6 +128,7 @@ impl<'a> BlockReader<'a> {
         if bare.is_empty() {
             return self.close_block(self.at);
         }
+        // Indented code may look like a heading or an underline. In a list the same indentation continues the item.
         let is_code = indent > INDENT_MAX;
         self.fence = Fence::opened_by(bare, self.in_list && indent > 0).filter(|_| !is_code || self.in_list);
         if self.fence.is_some() || is_code {
@@ -151,7 +158,7 @@ impl<'a> BlockReader<'a> {
         self.start = to;
     }
 
-    /// The block read so far, where it is a line of words that can be underlined.
+    /// The block read so far, if it is a single line of words that an underline makes a heading.
     fn underlinable_line(&self, to: usize) -> Option<&'a str> {
         let line = self.text[self.start..to].strip_suffix('\n')?;
         let is_words =
@@ -162,7 +169,7 @@ impl<'a> BlockReader<'a> {
     }
 }
 
-/// A text that is nothing but code in a fence: the line that opens it, the code, the line that closes it.
+/// Opening line, code and closing line of a text that is one fenced block and nothing else.
 pub(crate) fn split_fenced_code(text: &str) -> Option<(&str, &str, &str)> {
     let (open, rest) = text.trim_end().split_once('\n')?;
     let (code, close) = rest.rsplit_once('\n')?;
@@ -171,7 +178,7 @@ pub(crate) fn split_fenced_code(text: &str) -> Option<(&str, &str, &str)> {
     (fence.is_closed_by(close.trim()) && !inside).then_some((open, code, close))
 }
 
-/// What opened a fenced block.
+/// Opening of a fenced block.
 struct Fence {
     mark: char,
     length: usize,
@@ -182,7 +189,7 @@ impl Fence {
     fn opened_by(bare: &str, in_list: bool) -> Option<Fence> {
         let mark = bare.chars().next().filter(|mark| "`~".contains(*mark))?;
         let length = bare.chars().take_while(|c| *c == mark).count();
-        // Code in a line of words has its marks on both sides.
+        // Inline code (```` ```x``` ````) has backticks on both sides.
         let is_inline = mark == '`' && bare[length..].contains('`');
         (length >= FENCE_MIN && !is_inline).then_some(Fence { mark, length, in_list })
     }
@@ -192,29 +199,29 @@ impl Fence {
     }
 }
 
-/// Columns before the first word of a line.
+/// Columns of white space at the start of a line; a tab advances to the next multiple of four.
 fn indent_columns(line: &str) -> usize {
     let space = line.chars().take_while(|c| matches!(c, ' ' | '\t'));
     space.fold(0, |at, c| if c == '\t' { at / TAB_COLUMNS * TAB_COLUMNS + TAB_COLUMNS } else { at + 1 })
 }
 
-/// `## Title`: its level and words.
+/// Level and title of `## Title`.
 fn parse_heading(bare: &str) -> Option<(usize, &str)> {
     let level = bare.bytes().take_while(|byte| *byte == b'#').count();
     let title = bare.get(level..)?.strip_prefix([' ', '\t'])?.trim();
     let opened = title.trim_end_matches('#');
-    // Marks that close it stand apart from its words.
+    // A closing `##` is dropped only after white space: in `# About C#` it belongs to the title.
     let title = if opened.is_empty() || opened.ends_with([' ', '\t']) { opened.trim_end() } else { title };
     ((1..=6).contains(&level) && !title.is_empty()).then_some((level, title))
 }
 
-/// `====` or `----`: the level of the heading above it.
+/// Level of the heading that `====` or `----` underlines.
 fn underline_level(bare: &str) -> Option<usize> {
     let all = |mark| bare.len() >= UNDERLINE_MIN && bare.chars().all(|c| c == mark);
     if all('=') { Some(1) } else { all('-').then_some(2) }
 }
 
-/// `- one`, `* one`, `1. one`.
+/// Whether the line is a list item: `- one`, `* one`, `1. one`.
 fn is_list_item(bare: &str) -> bool {
     let after = bare.trim_start_matches(|c: char| c.is_ascii_digit());
     let mark = after.starts_with(if after.len() < bare.len() { &['.', ')'][..] } else { &['-', '*', '+'][..] });

@@ -1,4 +1,15 @@
-//! How text is read: words, entities, tokens, HTML and Markdown, chunks, one spelling of a value.
+//! Reading of text, below everything else in the engine.
+//!
+//! - `words`: text to search terms, for the index and for queries
+//! - `entities`: namespaces, resources, environments and services that a text names
+//! - `token_estimate`: how many model tokens a text costs
+//! - `html`: HTML to Markdown
+//! - `markdown`: blocks of a Markdown text
+//! - `chunks`: documents cut into pieces along their headings
+//! - `normalize`: one form for texts that people consider the same, and a keyed digest of it
+//! - `digest`: SHA-256 in hex
+//! - `decode_error`: JSON errors by field, without the value
+//! - `plural`: `1 memory`, `2 memories`
 
 pub mod chunks;
 pub mod decode_error;

@@ -1,4 +1,5 @@
-//! One form for what people consider the same text, whatever its case, spacing, punctuation or Unicode dress.
+//! One form for texts that people consider the same, whatever their case, spacing, punctuation or Unicode variants; and
+//! a keyed digest, so that a forgotten text is recognised without being kept.
 
 use sha2::{Digest, Sha256};
 use unicode_normalization::UnicodeNormalization;
@@ -6,33 +7,35 @@ use unicode_normalization::UnicodeNormalization;
 use crate::text::digest::to_hex;
 use crate::text::words;
 
-/// Letters and digits only, folded. A text without any keeps its characters.
+/// The text reduced to folded letters and digits. A text without any, such as emoji, keeps its characters.
 pub(crate) fn normalise_text(text: &str) -> String {
-    let folded: String =
-        words::folded_words(text).iter().flat_map(|token| token.chars()).filter_map(fold_confusable).collect();
+    let folded = fold_words(text);
     match folded.is_empty() {
         true => text.nfkc().filter(|c| !c.is_whitespace()).collect(),
         false => folded,
     }
 }
 
-/// The sentences and lines of a text, each normalised, none empty.
+/// The sentences and lines of a text, each normalised; empty ones are left out.
 pub(crate) fn normalised_sentences(text: &str) -> Vec<String> {
     let ends =
         |c: char| matches!(c, '\n' | '\r' | '.' | '!' | '?' | ';' | '。' | '！' | '？' | '\u{2028}' | '\u{2029}');
-    let normalised = |part: &str| -> String {
-        words::folded_words(part).iter().flat_map(|token| token.chars()).filter_map(fold_confusable).collect()
-    };
-    text.split(ends).map(normalised).filter(|part| !part.is_empty()).collect()
+    text.split(ends).map(fold_words).filter(|part| !part.is_empty()).collect()
 }
 
-/// Long enough that two texts share it for a reason: `ok` in a longer text is no return of a forgotten `ok`.
+fn fold_words(text: &str) -> String {
+    words::folded_words(text).iter().flat_map(|token| token.chars()).filter_map(fold_confusable).collect()
+}
+
+/// Whether a normalised text is long enough that another text contains it for a reason: a forgotten `ok` must not match
+/// every text with `ok` in it.
 pub(crate) fn is_distinctive(value: &str) -> bool {
     const LETTERS_MIN: usize = 12;
     value.chars().count() >= LETTERS_MIN
 }
 
-/// Letters of other scripts that pass for Latin ones, as the Latin one; marks and joiners as nothing.
+/// The Latin letter for a look-alike of another script, `None` for marks and joiners. A set of its own: the scanner's
+/// (`safety::view`) folds only in mixed words and has more pairs; digests that are already stored depend on this one.
 fn fold_confusable(c: char) -> Option<char> {
     Some(match c {
         'а' | 'α' => 'a',
@@ -58,18 +61,18 @@ fn fold_confusable(c: char) -> Option<char> {
     })
 }
 
-/// HMAC-SHA-256 over the parts, as hex.
+/// HMAC-SHA-256 (RFC 2104) over the parts, as hex.
 pub(crate) fn hmac_sha256_hex(key: &str, parts: &[&str]) -> String {
     const BLOCK_BYTES: usize = 64;
     let mut block = [0_u8; BLOCK_BYTES];
-    // A longer key is hashed first, as the standard says.
+    // RFC 2104: a key longer than a block is hashed first.
     let hashed = Sha256::digest(key.as_bytes());
     let key = if key.len() > BLOCK_BYTES { hashed.as_slice() } else { key.as_bytes() };
     block[..key.len()].copy_from_slice(key);
     let mut inner = Sha256::new();
     inner.update(block.map(|byte| byte ^ 0x36));
     for part in parts {
-        // Lengths first: no two lists of parts read alike.
+        // Each part is preceded by its length, so that `["x", "y"]` and `["xy"]` differ.
         inner.update((part.len() as u64).to_be_bytes());
         inner.update(part.as_bytes());
     }

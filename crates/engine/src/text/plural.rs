@@ -1,4 +1,4 @@
-//! Numbers with their noun, as people say them.
+//! Numbers with their noun in singular or plural.
 
 use std::fmt::Display;
 

@@ -1,40 +1,46 @@
-//! How many tokens a text costs a model: a deterministic estimate that errs on the side of too many.
+//! Estimate of the tokens that a text costs a model. Deterministic, without a tokenizer, and rather too high than too
+//! low: runs of one class of characters are counted and divided by what a token of that class holds.
 
-/// Lower-case letters of a word that make a token; rarer spellings are split finer.
+/// Lower-case letters per token; uncommon words are split finer.
 const LOWER_PER_TOKEN: usize = 7;
-/// Capitals come in short pieces: two tokens for five of them.
+/// Capitals come in short tokens: two for five letters.
 const UPPER_PER_TWO_TOKENS: usize = 5;
-/// Letters of the other scripts that models have read much of.
+/// Letters of other scripts that models know well.
 const OTHER_LETTERS_PER_TOKEN: usize = 2;
-/// Letters of rare scripts are spelt in bytes: three of them, or four beyond the first plane.
+/// Letters of rare scripts cost a token per UTF-8 byte: three, or four beyond the basic multilingual plane.
 const TOKENS_PER_RARE_LETTER: usize = 3;
 const TOKENS_PER_FAR_LETTER: usize = 4;
 const DIGITS_PER_TOKEN: usize = 3;
 const SPACES_PER_TOKEN: usize = 64;
-/// Ideographs share tokens now and then: three tokens for four of them.
+/// Some ideographs share a token: three for four of them.
 const IDEOGRAPHS_PER_THREE_TOKENS: usize = 4;
 const MARKS_PER_TOKEN: usize = 2;
-/// Emoji and other symbols are spelt in bytes.
+/// Emoji and other symbols cost about a token per UTF-8 byte.
 const TOKENS_PER_SYMBOL: usize = 3;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CharClass {
     Lower,
     Upper,
+    /// Letters of well-known scripts other than ASCII.
     Other,
+    /// Letters of rare scripts.
     Rare,
+    /// Letters beyond the basic multilingual plane.
     Far,
     Digit,
     Space,
     Newline,
+    /// ASCII punctuation.
     Mark,
+    /// Chinese characters, kana and Hangul.
     Ideograph,
     Symbol,
 }
 
-/// Tokens of a text. Measured against o200k: 1.1 times its count on English, 1.2 on code, 1.5 on Chinese and Japanese,
-/// 1.1 to 1.8 on Thai, Greek, Hindi, Arabic and Russian, 0.95 and more on rare scripts, 0.9 on base64; so a budget kept
-/// by this is kept but for that tenth.
+/// Tokens of a text, relative to the count of o200k: 1.1 on English, 1.2 on code, 1.5 on Chinese and Japanese, 1.1 to
+/// 1.8 on Thai, Greek, Hindi, Arabic and Russian, 0.95 and more on rare scripts, 0.9 on base64. A budget that is kept
+/// by this estimate is exceeded by a tenth at worst.
 pub fn estimate(text: &str) -> usize {
     let (mut tokens, mut class, mut length) = (0, CharClass::Space, 0);
     for c in text.chars() {
@@ -43,7 +49,7 @@ pub fn estimate(text: &str) -> usize {
             length += 1;
             continue;
         }
-        // The capital that opens a word belongs to it.
+        // A capital before lower case belongs to that word, not to the capitals before it.
         let opens_word = class == CharClass::Upper && next == CharClass::Lower;
         tokens += run_tokens(class, length - usize::from(opens_word));
         (class, length) = (next, 1 + usize::from(opens_word));
@@ -62,7 +68,8 @@ fn classify_char(c: char) -> CharClass {
             CharClass::Ideograph
         }
         c if c.is_ascii() => CharClass::Mark,
-        // With their accents and vowel signs: Latin, Greek, Cyrillic, Hebrew, Arabic, those of India, Thai, Georgian.
+        // Latin with accents, Greek, Cyrillic, Hebrew, Arabic, the scripts of India, Thai, Georgian; each with its
+        // marks.
         '\u{80}'..'\u{300}'
         | '\u{370}'..'\u{700}'
         | '\u{900}'..'\u{e80}'
@@ -83,7 +90,7 @@ fn run_tokens(class: CharClass, length: usize) -> usize {
         CharClass::Rare => length * TOKENS_PER_RARE_LETTER,
         CharClass::Far => length * TOKENS_PER_FAR_LETTER,
         CharClass::Digit => length.div_ceil(DIGITS_PER_TOKEN),
-        // One space belongs to the word after it; many come in long pieces.
+        // One space is part of the token of the next word; long runs share tokens.
         CharClass::Space => usize::from(length > 1) + length / SPACES_PER_TOKEN,
         CharClass::Newline => length,
         CharClass::Mark => length.div_ceil(MARKS_PER_TOKEN),
@@ -92,7 +99,7 @@ fn run_tokens(class: CharClass, length: usize) -> usize {
     }
 }
 
-/// The longest head of a text that costs at most `tokens_max`, cut between characters. Reads no further than the cut.
+/// The longest head of a text that costs at most `tokens_max`. Reads no further than the cut.
 pub fn truncate_to(text: &str, tokens_max: usize) -> &str {
     let (mut tokens, mut class, mut length) = (0, CharClass::Space, 0);
     for (at, c) in text.char_indices() {
@@ -104,7 +111,7 @@ pub fn truncate_to(text: &str, tokens_max: usize) -> &str {
             tokens += run_tokens(class, length - usize::from(opens_word));
             (class, length) = (next, 1 + usize::from(opens_word));
         }
-        // The cost of a head never falls as it grows, so the first that is over ends the search.
+        // The cost of a head never falls as it grows, so the first head over the bound ends the search.
         if tokens + run_tokens(class, length) > tokens_max {
             return &text[..at];
         }

@@ -1,4 +1,4 @@
-//! `scan allow|allowed|disallow`: what the scanner lets through on purpose.
+//! `scan allow|allowed|disallow`: the tenant's list of values that the scanner lets pass.
 
 use clap::Subcommand;
 use engine::tenant::allow_list::{AllowTarget, AllowedValue};
@@ -11,26 +11,26 @@ use crate::text_io::{parse_time, read_stdin};
 
 #[derive(Debug, Subcommand)]
 pub enum AllowlistCommand {
-    /// Let one exact value through, in this tenant, until a day; admins only
+    /// Allow one exact value in this tenant until a date (admins only)
     Allow {
-        /// SHA-256 of exactly what a rule found (`scan --json` says it)
+        /// SHA-256 of the exact text that a rule found, as `scan --json` prints it
         #[arg(long, value_name = "SHA256", required_unless_present = "text")]
         digest: Option<String>,
-        /// A text in which the scanner finds one thing; `-` is stdin, which keeps it out of the shell's history
+        /// Text with exactly one finding; `-` reads stdin, which keeps it out of the shell history
         #[arg(long, value_name = "TEXT", conflicts_with = "digest", allow_hyphen_values = true)]
         text: Option<String>,
-        /// Why it may pass, for the list
+        /// Reason, shown by `scan allowed`
         #[arg(long)]
         reason: String,
-        /// Until when: a date, a time or a span (90d)
+        /// End of the permission: a date, a time or a span from now (90d)
         #[arg(long, value_name = "TIME")]
         expires: String,
     },
-    /// What is let through, newest first: why and until when, not what
+    /// List allowed values, newest first: digest, end and reason, not the text
     Allowed,
-    /// Hold a value up again
+    /// Stop allowing a value
     Disallow {
-        /// Its digest, as `scan allowed` lists it
+        /// Digest of the value, as `scan allowed` lists it
         #[arg(value_name = "DIGEST")]
         digest: String,
     },
@@ -50,7 +50,9 @@ impl AllowlistCommand {
                 let allowed = engine.allow(caller, &what, &reason, expires_at)?;
                 print_allowed(job, "allowed", &allowed)?;
                 if !job.output.json {
-                    job.output.print_note("note: saves pass with it, and `ingrain scan --allowed`; `ingrain scan` goes by the rules alone");
+                    job.output.print_note(
+                        "note: saves and `ingrain scan --allowed` now accept it; `ingrain scan` ignores the allow list",
+                    );
                 }
                 Ok(())
             }
@@ -59,7 +61,7 @@ impl AllowlistCommand {
                 job.output.print_answer(&json!({ "allowed": allowed }), || {
                     let now = engine.clock.now();
                     let row = |allowed: &AllowedValue| {
-                        let over = if allowed.expires_at <= now { " (over)" } else { "" };
+                        let over = if allowed.expires_at <= now { " (expired)" } else { "" };
                         let until = format!("{}{over}", allowed.expires_at);
                         vec![allowed.digest.clone(), until, allowed.by.clone(), allowed.reason.clone()]
                     };

@@ -1,4 +1,4 @@
-//! `completions` and `man`: made from the same definitions as the command line itself.
+//! `completions` and `man`: generated from the command-line definitions.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::output::Output;
 
 #[derive(Debug, Args)]
 pub struct CompletionsArgs {
-    /// bash, zsh, fish, elvish or powershell
+    /// Shell: bash, zsh, fish, elvish or powershell
     shell: Shell,
 }
 
@@ -25,7 +25,7 @@ impl CompletionsArgs {
 
 #[derive(Debug, Args)]
 pub struct ManArgs {
-    /// Where to write the pages
+    /// Directory for the pages
     directory: PathBuf,
 }
 

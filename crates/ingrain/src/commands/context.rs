@@ -1,4 +1,4 @@
-//! `context`: what a model is shown before its turn.
+//! `context`: the memory block for a turn, or with `--window` the messages of a whole model call.
 
 use std::path::{Path, PathBuf};
 
@@ -17,33 +17,34 @@ use crate::error::Failure;
 use crate::skills;
 use crate::text_io::{read_content, read_stdin, read_text_file};
 
-/// What is asked of a turn says nothing about a window.
+/// Flags for a turn; rejected together with `--window`.
 const TURN_ONLY_FLAGS: [&str; 15] = [
+    // Ids of clap, with all fields of `FilterArgs`.
     "message", "budget", "max", "format", "store", "scope", "layer", "kind", "tag", "state", "trust", "since", "until",
     "prefix", "as_of",
 ];
 
 #[derive(Debug, Args)]
 pub struct ContextArgs {
-    /// The latest message of the user; `-` reads stdin
+    /// Latest message of the user; `-` reads stdin
     #[arg(value_name = "MESSAGE", required_unless_present = "window")]
     message: Option<String>,
-    /// Everything a model's next call is made of, as a JSON file: window_tokens, system_prompt, skills, turns,
-    /// tool_results, message. Answers the messages that fit; `-` reads stdin
+    /// JSON file of a whole model call (window_tokens, system_prompt, skills, turns, tool_results, message): print the
+    /// messages that fit; `-` reads stdin
     #[arg(long, value_name = "FILE", conflicts_with_all = TURN_ONLY_FLAGS)]
     window: Option<PathBuf>,
-    /// A folder whose SKILL.md files go into the window, uncut (repeatable)
+    /// Folder of SKILL.md files to include in the window, never cut (repeatable)
     #[arg(long, value_name = "DIR", requires = "window")]
     skills: Vec<PathBuf>,
-    /// Tokens it may cost; default: `limits.context_budget_tokens`
+    /// Maximum number of tokens; default: the setting `limits.context_budget_tokens` (2200)
     #[arg(long, value_name = "TOKENS", allow_negative_numbers = true, value_parser = parse_count)]
     budget: Option<usize>,
-    /// Ranked memories shown at most
+    /// Maximum number of ranked memories; default: the setting `limits.context_memories_max` (6)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count)]
     max: Option<usize>,
-    #[arg(long, value_enum, default_value_t = ContextFormat::Text, help = "How to answer")]
+    #[arg(long, value_enum, default_value_t = ContextFormat::Text, help = "Output format")]
     format: ContextFormat,
-    /// A decision point: task, tool, approval, content or delegation. Finds what helped at similar ones
+    /// Decision point to search for: task, tool, approval, content or delegation
     #[arg(long = "for", value_name = "PURPOSE", conflicts_with = "window")]
     purpose: Option<Purpose>,
     #[command(flatten)]
@@ -52,11 +53,11 @@ pub struct ContextArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ContextFormat {
-    /// The two blocks, ready for a system message
+    /// The two blocks, for a system message
     Text,
-    /// Everything, with the candidates and what became of them
+    /// The blocks, the receipt and all candidates with the reason for each
     Json,
-    /// Chat messages: the blocks as a system message, then the user's
+    /// Chat messages: the blocks as a system message, then the user's message
     Messages,
 }
 
@@ -84,6 +85,7 @@ impl ContextArgs {
         };
         let mut context = job.session.engine.context(&job.session.caller, &request)?;
         confirm_receipt(job, &mut context.receipt, &mut context.skipped);
+        // Both JSON formats answer JSON with and without `--json`.
         match self.format {
             ContextFormat::Messages => {
                 let (messages, receipt) = (context.to_messages(&message), &context.receipt);
@@ -98,23 +100,25 @@ impl ContextArgs {
     }
 }
 
-/// Names no receipt that is not there. The process waits for the disk anyway before it ends.
+/// Removes the receipt id from the answer if the receipt could not be saved. Waiting for the disk costs nothing extra
+/// here: the process flushes before it ends anyway.
 fn confirm_receipt(job: &Job<'_>, receipt: &mut Option<String>, skipped: &mut Vec<String>) {
     let Some(id) = receipt.as_deref() else { return };
     if let Err(error) = job.session.engine.receipt_after_flush(&job.session.caller, id) {
+        // "pending" would be wrong: it will never be saved.
         skipped.retain(|what| what != engine::RECEIPT_PENDING);
-        skipped.push(format!("the receipt was not kept: {error}"));
+        skipped.push(format!("the receipt was not saved: {error}"));
         *receipt = None;
     }
 }
 
-/// Working memory: the messages that fit, and what was cut.
+/// Prints the messages that fit into the window, and notes on what was cut.
 fn print_window(job: &Job<'_>, file: &Path, folders: &[PathBuf]) -> Result<(), Failure> {
     let text = match file.as_os_str() == "-" {
         true => read_stdin()?,
         false => read_text_file(file)?,
     };
-    let wrong = |words: String| Failure::user_error("shape.window", format!("the window does not fit {words}"));
+    let wrong = |words: String| Failure::user_error("shape.window", format!("the window is not valid {words}"));
     let mut request: WindowRequest = decode_error::from_slice(text.as_bytes()).map_err(wrong)?;
     let mut left_out = Vec::new();
     for folder in folders {

@@ -1,4 +1,4 @@
-//! `copy`: everything from one database to another, of either sort, compared at the end.
+//! `copy`: copies a whole database to another one of either backend, then compares the two.
 
 use engine::text::plural::format_count;
 use std::io::{IsTerminal, Write};
@@ -11,16 +11,12 @@ use crate::config::Config;
 use crate::error::Failure;
 use crate::output::{Output, Tone};
 
-/// Move everything to another database: all tenants, every state, the whole history
-///
-/// A copy that broke goes on where it stopped, and one that is complete only compares. Stop whoever writes to the
-/// source first: what is written later is not copied.
 #[derive(Debug, clap::Args)]
 pub struct CopyArgs {
-    /// The database to read: a path, `sqlite:PATH` or `postgres://…`
+    /// Source database: a path, `sqlite:PATH` or `postgres://…`
     #[arg(long, value_name = "URL")]
     from: String,
-    /// The database to fill: empty, or one that an earlier copy left unfinished
+    /// Target database: empty, or left by an interrupted copy of the same source
     #[arg(long, value_name = "URL")]
     to: String,
 }
@@ -30,9 +26,9 @@ struct CopyView {
     status: &'static str,
     equal: bool,
     tenants: usize,
-    /// Rows this call wrote.
+    /// Rows written by this call.
     written: u64,
-    /// Rows of the source.
+    /// Rows in the source.
     rows: u64,
     tables: Vec<TableView>,
 }
@@ -66,9 +62,8 @@ impl CopyArgs {
 fn copy_failure(error: CopyError) -> Failure {
     match error {
         CopyError::Occupied(why) => {
-            Failure::user_error("copy.occupied", format!("the target holds something else: {why}")).with_hint(
-                "copy into an empty database, or into one that an unfinished copy of this source left behind",
-            )
+            Failure::user_error("copy.occupied", format!("the target contains other data: {why}"))
+                .with_hint("copy into an empty database, or continue an interrupted copy of the same source")
         }
         CopyError::From(error) | CopyError::To(error) => error.into(),
     }
@@ -76,7 +71,7 @@ fn copy_failure(error: CopyError) -> Failure {
 
 fn build_view(copied: CopyReport) -> CopyView {
     let equal = copied.is_equal();
-    let of_table = |compared: TableComparison| TableView {
+    let table_view = |compared: TableComparison| TableView {
         table: compared.table,
         equal: compared.is_equal(),
         rows_from: compared.rows_from,
@@ -90,12 +85,12 @@ fn build_view(copied: CopyReport) -> CopyView {
         tenants: copied.tenants,
         written: copied.written,
         rows: copied.tables.iter().map(|table| table.rows_from).sum(),
-        tables: copied.tables.into_iter().map(of_table).collect(),
+        tables: copied.tables.into_iter().map(table_view).collect(),
     }
 }
 
 fn render_report(output: &Output, done: &CopyView) -> String {
-    // Twelve digits tell two hashes apart for a person; `--json` has all of them.
+    // 12 digits are enough to compare by eye; `--json` has the full hashes.
     let short = |hash: &str| hash.get(..12).unwrap_or(hash).to_owned();
     let row = |table: &TableView| {
         let verdict = match table.equal {
@@ -104,20 +99,22 @@ fn render_report(output: &Output, done: &CopyView) -> String {
         };
         vec![table.table.to_owned(), table.rows_from.to_string(), short(&table.sha256_from), verdict]
     };
+    // Empty tables are left out for people; `--json` lists all.
     let filled = done.tables.iter().filter(|table| table.rows_from > 0 || table.rows_to > 0);
     let table = output.render_table(&["table", "rows", "sha256", ""], filled.map(row));
     let verdict = match done.equal {
-        true => output.paint(Tone::Good, "both hold the same"),
-        false => {
-            output.paint(Tone::Bad, "the two differ: was the source written to, or the target? begin with an empty one")
-        }
+        true => output.paint(Tone::Good, "the databases are equal"),
+        false => output.paint(
+            Tone::Bad,
+            "the databases differ: one was written to during the copy; start again with an empty target",
+        ),
     };
     let (written, tenants) =
         (format_count(done.written, "row", "rows"), format_count(done.tenants, "tenant", "tenants"));
     format!("{table}\n{written} written, {} in all, {tenants}: {verdict}", done.rows)
 }
 
-/// One line on a terminal that is written over.
+/// Progress bar on one line of the terminal, overwritten in place.
 struct ProgressBar {
     shown: bool,
     width: usize,
@@ -139,7 +136,7 @@ impl ProgressBar {
         let cells = format!("{}{}", "█".repeat(full), "░".repeat(ProgressBar::CELLS as usize - full));
         let line = format!("{stage:<9} {cells} {done} of {total} {table}");
         let width = line.chars().count();
-        // Nothing sensible is left to do when even stderr is closed.
+        // A closed stderr must not stop the copy. Trailing spaces erase the rest of a longer line.
         let _ = write!(std::io::stderr(), "\r{line}{}", " ".repeat(self.width.saturating_sub(width)));
         self.width = width;
     }

@@ -1,6 +1,4 @@
-//! `demo`: a short guided tour on a throwaway database.
-
-use std::path::PathBuf;
+//! `demo`: a short guided tour on a temporary database.
 
 use engine::model::caller::Caller;
 use engine::model::memory::{Draft, Evidence};
@@ -10,50 +8,12 @@ use engine::{Engine, MemoryReference, Patch, PatchOutcome, Remembered, SavedMemo
 use serde_json::{Value, json};
 
 use crate::assemble::Session;
-use crate::config::{Config, EmbeddingSettings};
+use crate::commands::temp_home::TempHome;
+use crate::config::Config;
 use crate::error::Failure;
 use crate::output::{Output, Tone};
 
-/// A directory that goes when the tour is over, however it ends.
-pub struct TempHome(PathBuf);
-
-impl TempHome {
-    pub fn new(purpose: &str) -> Result<TempHome, Failure> {
-        use std::os::unix::fs::DirBuilderExt;
-        let mut random = [0_u8; 8];
-        let name = getrandom::fill(&mut random).map(|()| u64::from_le_bytes(random)).unwrap_or_default();
-        let place = std::env::temp_dir().join(format!("ingrain-{purpose}-{}-{name:016x}", std::process::id()));
-        std::fs::DirBuilder::new().mode(0o700).create(&place).map_err(|error| {
-            Failure::system_error("store.unwritable", format!("cannot make `{}`: {error}", place.display()))
-        })?;
-        Ok(TempHome(place))
-    }
-
-    pub fn path(&self) -> &std::path::Path {
-        &self.0
-    }
-
-    /// The settings of the user, but on a database in here.
-    pub fn redirect_config(&self, config: &Config) -> Config {
-        let weights = config.transformer_weights().display().to_string();
-        Config {
-            home: self.0.clone(),
-            db: String::new(),
-            tenant: "default".to_owned(),
-            embeddings: EmbeddingSettings { weights, ..config.embeddings.clone() },
-            ..config.clone()
-        }
-    }
-}
-
-impl Drop for TempHome {
-    fn drop(&mut self) {
-        // Left-overs in the temporary directory are the system's to sweep.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-/// The tour's steps, told as they happen, kept for programs.
+/// Steps of the tour: printed as they happen, or collected for `--json`.
 struct DemoTour<'a> {
     engine: Engine,
     output: &'a Output,
@@ -98,11 +58,7 @@ impl DemoTour<'_> {
             .map(|store| format!("{:<22} {:<13} {:<14} {}", store.slug, store.scope, store.default_trust, store.access))
             .collect();
         let slugs: Vec<&str> = stores.iter().map(|store| store.slug.as_str()).collect();
-        self.add_step(
-            "A new database seeds itself: three stores and four policies",
-            &lines,
-            &json!({ "stores": slugs }),
-        )
+        self.add_step("A new database has three stores and four policy documents", &lines, &json!({ "stores": slugs }))
     }
 
     fn show_saving(&mut self, agent: &Caller) -> Result<SavedMemory, Failure> {
@@ -124,24 +80,20 @@ impl DemoTour<'_> {
                 let memory = &saved.memory;
                 let lines = [
                     format!("saved {}/{} as {}", memory.store, "notes/nginx", memory.trust),
-                    format!("found in it: {}", join_words(memory.entities.iter().map(|entity| entity.to_string()))),
+                    format!("entities found: {}", join_words(memory.entities.iter().map(|entity| entity.to_string()))),
                 ];
-                self.add_step(
-                    "An agent remembers what it found out, with evidence",
-                    &lines,
-                    &json!({ "id": memory.id }),
-                )?;
+                self.add_step("An agent saves what it found out, with evidence", &lines, &json!({ "id": memory.id }))?;
                 Ok(*saved)
             }
         }
     }
 
     fn show_secret_refused(&mut self, agent: &Caller) -> Result<(), Failure> {
-        // Put together here, so that no scanner takes this file for a leak.
+        // Joined at run time, so that secret scanners do not report this file.
         let content = format!("deploy with AWS key {}{}", "AKIA", "Q3ZT7WGLB5XKPN2M");
         let evidence = vec![Evidence::new(EvidenceKind::ToolResult, "tool call 18")];
         let draft = Draft { store: "conversation_memory".to_owned(), content, evidence, ..Draft::default() };
-        self.show_refusal("A secret is refused: neither stored, nor indexed, nor logged", agent, draft)
+        self.show_refusal("A secret is refused: it is not stored, indexed or logged", agent, draft)
     }
 
     fn show_runbook_refused(&mut self, agent: &Caller) -> Result<(), Failure> {
@@ -153,12 +105,12 @@ impl DemoTour<'_> {
             evidence: vec![Evidence::new(EvidenceKind::ToolResult, "tool call 19")],
             ..Draft::default()
         };
-        self.show_refusal("What everybody relies on is not an agent's to write", agent, draft)
+        self.show_refusal("An agent cannot write shared runbooks; it proposes them", agent, draft)
     }
 
     fn show_refusal(&mut self, title: &str, agent: &Caller, draft: Draft) -> Result<(), Failure> {
         let Remembered::Refused(refusal) = self.engine.remember(agent, draft)? else {
-            return Err(Failure::system_error("demo", "what should have been refused was saved"));
+            return Err(Failure::system_error("demo", "a save was accepted that must be refused"));
         };
         let lines = [
             format!("{} {}: {}", self.output.paint(Tone::Bad, "refused"), refusal.code, refusal.message),
@@ -181,7 +133,7 @@ impl DemoTour<'_> {
         }
         let first = answer.hits.first().and_then(|hit| hit.memory.path.clone());
         self.add_step(
-            "Search ranks by words, meaning, entities, trust and age, and says why",
+            "Search ranks by words, meaning, entities, trust and age, and explains the score",
             &lines,
             &json!({ "first": first }),
         )
@@ -191,11 +143,9 @@ impl DemoTour<'_> {
         let query = SearchQuery { text: "why did nginx crash in prod?".to_owned(), ..SearchQuery::default() };
         let answer = self.engine.search(stranger, &query)?;
         let seen = answer.hits.iter().any(|hit| hit.memory.path.as_deref() == Some("notes/nginx"));
-        let lines = [format!(
-            "the same question from another conversation: the note is {}there",
-            if seen { "" } else { "not " }
-        )];
-        self.add_step("Conversations do not leak into each other", &lines, &json!({ "seen": seen }))
+        let lines =
+            [format!("the same query in another conversation: the note is {}found", if seen { "" } else { "not " })];
+        self.add_step("Conversations are isolated from each other", &lines, &json!({ "seen": seen }))
     }
 
     fn show_patching(&mut self, agent: &Caller, saved: &SavedMemory) -> Result<(), Failure> {
@@ -215,21 +165,22 @@ impl DemoTour<'_> {
             .iter()
             .map(|version| format!("version {}  {:<7} by {}", version.number, version.operation, version.actor))
             .collect();
-        lines.push(format!("a second patch from the old text: {}", stale.unwrap_or("passed")));
-        self.add_step(
-            "Every change is a version; stale writers are told, not obeyed",
-            &lines,
-            &json!({ "stale": stale }),
-        )
+        lines.push(format!("a second patch of the old text: {}", stale.unwrap_or("passed")));
+        self.add_step("Every change makes a version; a stale patch is a conflict", &lines, &json!({ "stale": stale }))
     }
 
     fn show_log_check(&mut self, admin: &Caller) -> Result<(), Failure> {
-        self.engine.backend.flush()?;
+        self.engine.database().flush()?;
         let verified = self.engine.verify(admin)?;
         let word = if verified.broken.is_none() { "intact" } else { "broken" };
         let hash: String = verified.hash.chars().take(16).collect();
-        let lines = [format!("{}, hash-chained: {word} ({hash}…)", format_count(verified.entries, "event", "events"))];
-        self.add_step("The log proves what happened", &lines, &json!({ "entries": verified.entries, "log": word }))
+        let entries = format_count(verified.entries, "event", "events");
+        let lines = [format!("{entries}, hash-chained: {word} ({hash}…)")];
+        self.add_step(
+            "The event log is a verifiable hash chain",
+            &lines,
+            &json!({ "entries": verified.entries, "log": word }),
+        )
     }
 
     fn finish_tour(self) -> Result<(), Failure> {
@@ -237,7 +188,7 @@ impl DemoTour<'_> {
             return self.output.print_json(&json!({ "status": "done", "steps": self.steps }));
         }
         self.output
-            .print_text("The database of this tour is gone. Yours begins with: ingrain remember 'what you learnt'")
+            .print_text("The database of this tour is deleted. Start your own: ingrain remember 'what you learnt'")
     }
 }
 

@@ -1,4 +1,4 @@
-//! `why-not`, `diagnose`: why a memory did not come. Asking leaves no trace.
+//! `why-not` and `diagnose`: explain why a memory is or is not found. Neither writes usage counters or receipts.
 
 use clap::{Args, Subcommand};
 use engine::{Diagnosis, MemoryReference, SearchQuery, SessionMemory, SessionReceipt, SessionReport};
@@ -10,10 +10,10 @@ use crate::output::{Output, Tone};
 
 #[derive(Debug, Args)]
 pub struct WhyNotArgs {
-    /// What was asked
+    /// Query to explain
     #[arg(long, value_name = "TEXT")]
     query: String,
-    /// The memory: its id or path
+    /// Id or path of the memory
     #[arg(long, value_name = "MEMORY")]
     id: String,
     #[command(flatten)]
@@ -23,13 +23,14 @@ pub struct WhyNotArgs {
 #[derive(Debug, Args)]
 pub struct DiagnoseArgs {
     #[command(subcommand)]
-    what: DiagnoseCommand,
+    command: DiagnoseCommand,
 }
 
 #[derive(Debug, Subcommand)]
 enum DiagnoseCommand {
-    /// One session or conversation
+    /// Show the memories and receipts of one session or conversation
     Session {
+        /// Id of the session or conversation
         #[arg(value_name = "ID")]
         id: String,
     },
@@ -70,7 +71,7 @@ fn render_diagnosis(output: &Output, diagnosis: &Diagnosis) -> String {
 
 impl DiagnoseArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let DiagnoseCommand::Session { id } = self.what;
+        let DiagnoseCommand::Session { id } = self.command;
         let report = job.session.engine.diagnose_session(&job.session.caller, &id)?;
         job.output.print_answer(&report, || render_session(job.output, &report))
     }
@@ -98,11 +99,11 @@ fn render_session(output: &Output, report: &SessionReport) -> String {
             receipt.skipped.join("; "),
         ]
     };
-    let kept = ["turn", "store", "state", "importance", "recall", "id"];
-    let told = ["receipt", "at", "tokens", "shown", "over budget", "below", "skipped"];
+    let memory_header = ["turn", "store", "state", "importance", "recall", "id"];
+    let receipt_header = ["receipt", "at", "tokens", "shown", "over budget", "below", "skipped"];
     [
-        output.render_table(&kept, report.memories.iter().map(memory)),
-        output.render_table(&told, report.receipts.iter().map(receipt)),
+        output.render_table(&memory_header, report.memories.iter().map(memory)),
+        output.render_table(&receipt_header, report.receipts.iter().map(receipt)),
     ]
     .join("\n")
 }

@@ -1,4 +1,4 @@
-//! `doctor`: is this installation sound, and if not, what to do.
+//! `doctor`: checks the installation and says how to fix what is wrong.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::error::Failure;
 use crate::output::Output;
 use crate::skills::SkillFolders;
 
-/// Less room than this and the next saves may fail.
+/// Free disk space below which saves may soon fail.
 const FREE_BYTES_MIN: u64 = 64 * 1024 * 1024;
 
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
@@ -53,6 +53,7 @@ pub fn run(loaded: &LoadedConfig, output: &Output) -> Result<(), Failure> {
         check_summaries(config),
         check_classifier(config),
     ];
+    // Last: the checks above explain why a database may not open.
     checks.extend(check_database(config));
     if let Ok(path) = assemble::database_path(config) {
         checks.extend([check_permissions(&config.home, &path), check_disk(&path)]);
@@ -87,13 +88,13 @@ fn check_binary() -> Check {
 
 fn check_settings(loaded: &LoadedConfig) -> Check {
     let set = loaded.settings().iter().filter(|setting| setting.from != "default").count();
-    let there = if loaded.file.exists() { "" } else { " (not there, which is fine)" };
+    let there = if loaded.file.exists() { "" } else { " (does not exist, which is fine)" };
     good_check("settings", format!("{}{there}; {set} not at their defaults", loaded.file.display()))
 }
 
 fn check_clock(config: &Config) -> Check {
     use engine::ports::Clock;
-    /// The day this was written: a clock before it is wrong.
+    /// Before the first release; an earlier clock is wrong.
     const EARLIEST: &str = "2026-01-01T00:00:00Z";
     match config.fixed_now() {
         Err(failure) => failed_check("clock", &failure),
@@ -104,7 +105,7 @@ fn check_clock(config: &Config) -> Check {
                 true => warning_check(
                     "clock",
                     now.to_string(),
-                    "the system's clock is behind: recency and expiry depend on it",
+                    "correct the system's clock: recency and expiry depend on it",
                 ),
                 false => good_check("clock", now.to_string()),
             }
@@ -114,18 +115,19 @@ fn check_clock(config: &Config) -> Check {
 
 fn check_embedder(config: &Config) -> Check {
     let opened = assemble::open_embedder(config);
-    let tried = opened.and_then(|embedder| {
+    let detail = opened.and_then(|embedder| {
+        // One real call: opening an endpoint does not contact it.
         let made = embedder.embed(&["a test sentence"]);
         let vectors = made.map_err(|error| Failure::system_error("embed.unavailable", error.to_string()))?;
         let dimensions = vectors.first().map_or(0, Vec::len);
         Ok(format!("{}, {dimensions} dimensions", embedder.model()))
     });
-    match tried {
+    match detail {
         Ok(detail) => good_check("embedder", detail),
         Err(failure) if failure.code() == "embed.unavailable" => warning_check(
             "embedder",
             failure.message(),
-            "search goes by words only until it answers; upkeep fills vectors in",
+            "until it answers, search works by words only; upkeep adds the vectors later",
         ),
         Err(failure) => failed_check("embedder", &failure),
     }
@@ -148,37 +150,38 @@ fn check_skills(config: &Config) -> Check {
     match left_out.first() {
         None => good_check("skills", detail),
         Some(_) => {
-            let hint = "correct the file or take it away; the others are given to every window".to_owned();
+            let hint = "correct or remove the file; the other skills are included in every window".to_owned();
             Check { name: "skills", verdict: CheckStatus::Failed, detail, hint: Some(hint) }
         }
     }
 }
 
 fn check_summaries(config: &Config) -> Check {
-    let said = assemble::engine_settings(config).map(|settings| match settings.summariser {
-        Some(_) => format!("by model {} at an endpoint, extracted here where it fails", config.summaries.model),
-        None => "extracted here, no endpoint".to_owned(),
+    let detail = assemble::engine_settings(config).map(|settings| match settings.summariser {
+        Some(_) => format!("by model {} at an endpoint, extracted locally if it fails", config.summaries.model),
+        None => "extracted locally, no endpoint".to_owned(),
     });
-    check_from_result("summaries", said)
+    check_from_result("summaries", detail)
 }
 
 fn check_classifier(config: &Config) -> Check {
     let model = &config.scanner.classifier_model;
-    let asked = assemble::engine_settings(config)
+    // Sends one harmless sentence, to see whether the endpoint answers.
+    let answer = assemble::engine_settings(config)
         .map(|settings| settings.classifier.map(|classifier| classifier.is_order("the retry budget is three")));
-    match asked {
+    match answer {
         Ok(None) => good_check("classifier", "none configured, the scanner's rules decide alone"),
-        Ok(Some(Ok(_))) => good_check("classifier", format!("model {model} answers, beside the rules")),
+        Ok(Some(Ok(_))) => good_check("classifier", format!("model {model} answers, in addition to the rules")),
         Ok(Some(Err(why))) => warning_check(
             "classifier",
             format!("model {model} does not answer: {why}"),
-            "saves go by the rules alone until it does; check scanner.classifier_url",
+            "until it answers, the rules decide alone; check `scanner.classifier_url`",
         ),
         Err(failure) => failed_check("classifier", &failure),
     }
 }
 
-/// The database: it opens, its migrations are in, its pages fit together.
+/// Opens the database and checks its pages, migrations, vectors and stores.
 fn check_database(config: &Config) -> Vec<Check> {
     if let Some(check) = assemble::database_path(config).ok().and_then(|path| check_empty_file(&path)) {
         return vec![check];
@@ -187,26 +190,26 @@ fn check_database(config: &Config) -> Vec<Check> {
         Ok(session) => session,
         Err(failure) => return vec![failed_check("database", &failure)],
     };
-    let health = match session.engine.backend.health() {
+    let health = match session.engine.database().health() {
         Ok(health) => health,
         Err(error) => return vec![failed_check("database", &error.into())],
     };
     let opened = format!("{} {} at {}", health.backend, health.version, health.location);
-    let kept = format!("{} in {} bytes", format_count(health.memories, "memory", "memories"), health.bytes);
+    let size = format!("{} in {} bytes", format_count(health.memories, "memory", "memories"), health.bytes);
     let file = assemble::database_path(config).is_ok();
     let mut checks = vec![good_check("database", opened)];
-    // A server looks after its own pages.
-    checks.extend(file.then(|| check_pages(session.engine.backend.check_integrity())));
+    // Only for files: Postgres checks its own pages.
+    checks.extend(file.then(|| check_pages(session.engine.database().check_integrity())));
     checks.extend([
         good_check("migrations", format!("at number {}", health.migration)),
-        good_check("memories", kept),
+        good_check("memories", size),
         good_check("vectors", health.vectors),
         check_stores(&session),
     ]);
     checks
 }
 
-/// Every store has the ruleset it was made with: without it nothing can be saved there.
+/// Checks that the ruleset of every store is configured: without it saves to the store fail.
 fn check_stores(session: &assemble::Session) -> Check {
     let stores = match session.engine.stores(&session.caller) {
         Ok(stores) => stores,
@@ -220,23 +223,26 @@ fn check_stores(session: &assemble::Session) -> Check {
     let named: Vec<String> =
         orphans.iter().map(|store| format!("store `{}` needs ruleset `{}`", store.slug, store.ruleset)).collect();
     let message = format!("{}, not configured", named.join("; "));
-    let hint = format!("put `[rulesets.{}]` back into config.toml: until then nothing is saved there", first.ruleset);
+    let hint = format!("add `[rulesets.{}]` to config.toml again: until then saves to the store fail", first.ruleset);
     failed_check("stores", &Failure::user_error("config.ruleset_missing", message).with_hint(hint))
 }
 
-/// An empty file is told and left alone: to open it is to start anew in it, and whoever asks may look for what was there.
+/// Reports an empty file without opening it: opening would create a new database in it, and the user may be looking for
+/// a lost one.
 fn check_empty_file(path: &Path) -> Option<Check> {
     let empty = std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() == 0);
     empty.then(|| {
         let message = format!("the file `{}` is empty", path.display());
-        let hint = "restore a backup if it held memories; otherwise the next command starts a new database in it";
+        let hint = "restore a backup if it held memories; otherwise the next command creates a new database in it";
         failed_check("database", &Failure::user_error("store.empty", message).with_hint(hint))
     })
 }
 
 fn check_pages(damage: Result<Vec<String>, StoreError>) -> Check {
     match damage {
-        Ok(found) if found.is_empty() => good_check("pages", "they fit together; `ingrain verify` reads what they say"),
+        Ok(found) if found.is_empty() => {
+            good_check("pages", "no damage found; `ingrain verify` also checks the event log")
+        }
         Ok(found) => failed_check("pages", &StoreError::Corrupt(found.join("; ")).into()),
         Err(error) => failed_check("pages", &error.into()),
     }
@@ -245,14 +251,17 @@ fn check_pages(damage: Result<Vec<String>, StoreError>) -> Check {
 fn check_permissions(home: &Path, database: &Path) -> Check {
     let open_to_others = |path: &Path| {
         let mode = std::fs::metadata(path).ok()?.permissions().mode();
+        // Any right of the group or of others.
         (mode & 0o077 != 0).then(|| format!("{} has mode {:o}", path.display(), mode & 0o777))
     };
     let found: Vec<String> = [home, database].into_iter().filter_map(open_to_others).collect();
     match found.is_empty() {
-        true => good_check("permissions", "data is readable by its owner only"),
-        false => {
-            warning_check("permissions", found.join("; "), "others can read it: chmod 700 the folder, 600 the file")
-        }
+        true => good_check("permissions", "only the owner can read the data"),
+        false => warning_check(
+            "permissions",
+            found.join("; "),
+            "others can read the data: chmod 700 the folder, 600 the file",
+        ),
     }
 }
 
@@ -260,13 +269,14 @@ fn check_disk(database: &Path) -> Check {
     let folder = database.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match rustix::fs::statvfs(folder) {
         Ok(room) => {
+            // Blocks available to users, not those reserved for root.
             let free = room.f_bavail.saturating_mul(room.f_frsize);
             match free < FREE_BYTES_MIN {
-                true => warning_check("disk", format!("{free} bytes free"), "make room before saves fail"),
+                true => warning_check("disk", format!("{free} bytes free"), "free some disk space before saves fail"),
                 false => good_check("disk", format!("{} MB free", free / 1_000_000)),
             }
         }
-        Err(error) => warning_check("disk", format!("cannot tell: {error}"), "check that the folder exists"),
+        Err(error) => warning_check("disk", format!("unknown: {error}"), "check that the folder exists"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! `episodes`: what an agent went through, by session.
+//! `episodes`: turns and sessions of an agent.
 
 use std::iter;
 use std::path::PathBuf;
@@ -12,61 +12,58 @@ use engine::{EPISODES_STORE, Remembered, SessionSummary, Turn};
 use serde_json::{Value, json};
 
 use crate::commands::Job;
-use crate::commands::page_args::LimitArgs;
+use crate::commands::page_args::{PageArgs, append_next_cursor};
 use crate::error::Failure;
 use crate::json_views::{MemoryView, SavedView};
 use crate::text_io::{one_line, read_content};
 
 #[derive(Debug, Args)]
 pub struct EpisodesArgs {
-    /// Default: the turns of --session, else the sessions
+    /// Without a subcommand: the turns of --session, else all sessions
     #[command(subcommand)]
-    deed: Option<EpisodesCommand>,
+    command: Option<EpisodesCommand>,
 }
 
 #[derive(Debug, Subcommand)]
 enum EpisodesCommand {
-    /// Turns, newest first; with --session, that session's in order
+    /// List turns, newest first; with --session, that session's in order
     List {
         #[command(flatten)]
-        limit: LimitArgs,
-        /// Go on where a page ended
-        #[arg(long, value_name = "CURSOR")]
-        after: Option<String>,
+        page: PageArgs,
     },
-    /// The sessions, the latest first
+    /// List sessions, latest first
     Sessions,
-    /// Save one turn of --session, or a whole conversation from a file of JSON lines
+    /// Save one turn of --session, or a whole conversation from a JSON Lines file
     Add(AddTurnsArgs),
 }
 
 #[derive(Debug, Args)]
 struct AddTurnsArgs {
-    /// What was said; `-` reads stdin
+    /// Text of the turn; `-` reads stdin
     content: Option<String>,
-    /// Turns as JSON lines: {"role", "content", "speaker"}; `-` reads stdin. A malformed line is named and nothing is
-    /// saved; a turn that policy or the scanner refuses does not hold up the others (exit 3 where none was saved)
+    /// JSON Lines file of turns {"role", "content", "speaker"}; `-` reads stdin. A malformed line is an error and
+    /// nothing is saved; refused turns are reported and the others saved (exit 3 if none was saved)
     #[arg(long, value_name = "FILE", conflicts_with = "content")]
     turns: Option<PathBuf>,
-    /// Who spoke: user, assistant, system, tool_result
+    /// Role of the speaker: user, assistant, system or tool_result
     #[arg(long)]
     role: Option<TurnRole>,
-    #[arg(long, value_name = "NAME", help = "Who spoke, by name")]
+    #[arg(long, value_name = "NAME", help = "Name of the speaker")]
     speaker: Option<String>,
-    /// Its position in the session; default: after the last
+    /// Position in the session; default: after the last turn
     #[arg(long, value_name = "N")]
     turn: Option<u32>,
-    #[arg(long, help = "Such as turn, decision, task_completion, error")]
+    #[arg(long, help = "Kind, for example turn, decision, task_completion or error")]
     kind: Option<Kind>,
-    /// How long it is worth keeping: routine, task_completion, decision, remember, error
+    /// Retention class: routine, task_completion, decision, remember or error
     #[arg(long, value_name = "CLASS")]
     ttl: Option<TtlClass>,
 }
 
 impl EpisodesArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        match self.deed {
-            Some(EpisodesCommand::List { limit, after }) => list_turns(job, limit.requested_count(), after.as_deref()),
+        match self.command {
+            Some(EpisodesCommand::List { page }) => list_turns(job, page.requested_count(), page.after()),
             None if job.session.caller.session.is_some() => list_turns(job, None, None),
             None | Some(EpisodesCommand::Sessions) => list_sessions(job),
             Some(EpisodesCommand::Add(add)) => add.run(job),
@@ -83,7 +80,7 @@ fn list_turns(job: &Job<'_>, limit: Option<usize>, after: Option<&str>) -> Resul
     let mut listing = job.session.engine.read_list(&job.session.caller, filter, order, after, limit)?;
     let next = listing.next.as_ref().map(|next| next.to_token(order));
     if in_order {
-        // Turns saved at one moment have no order in time.
+        // Turns saved in one batch have the same time; their number gives the order.
         listing.memories.sort_by_key(|memory| (memory.turn, memory.created_at));
     }
     let view = json!({ "memories": listing.memories.iter().map(MemoryView::from).collect::<Vec<_>>(), "next": next });
@@ -100,8 +97,7 @@ fn list_turns(job: &Job<'_>, limit: Option<usize>, after: Option<&str>) -> Resul
     };
     let header = ["session", "turn", "role", "said", "importance", "expires", "id"];
     job.output.print_answer(&view, || {
-        let more = next.as_ref().map(|next| format!("\nmore: --after {next}")).unwrap_or_default();
-        job.output.render_table(&header, listing.memories.iter().map(row)) + &more
+        append_next_cursor(job.output.render_table(&header, listing.memories.iter().map(row)), next.as_deref())
     })
 }
 
@@ -120,19 +116,21 @@ fn list_sessions(job: &Job<'_>) -> Result<(), Failure> {
 impl AddTurnsArgs {
     fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let caller = &job.session.caller;
-        let missing = || Failure::user_error("usage", "which session? give `--session ID`");
+        let missing = || Failure::user_error("usage", "no session given: add `--session ID`");
         let session = caller.session.clone().ok_or_else(missing)?;
         let alone = self.turns.is_none();
         let (turns, lines) = self.read_turns()?;
-        // Before any is saved: a file can be mended and brought again.
+        // Checked before the first save, so that a corrected file can be added again without duplicates.
         if let Some((at, error)) = job.session.engine.find_malformed_turn(&turns) {
             let place = lines.get(at).map(|line| format!("line {line}: ")).unwrap_or_default();
             return Err(engine::model::error::Error::invalid(error.code(), format!("{place}{error}")).into());
         }
         let mut answers = Vec::new();
+        // In batches of the size the engine accepts.
         for part in turns.chunks(job.session.engine.settings.limits.list_max) {
             answers.extend(job.session.engine.remember_turns(caller, &session, part)?);
         }
+        // A single turn is answered like `remember`; a file with counts and one entry per turn.
         match answers.as_slice() {
             [Remembered::Refused(refusal)] if alone => Err(refusal.clone().into()),
             [Remembered::Saved(saved)] if alone => {
@@ -153,7 +151,7 @@ impl AddTurnsArgs {
         }
     }
 
-    /// The turns, and where they come from a file, their lines.
+    /// The turns and, if they come from a file, their line numbers.
     fn read_turns(self) -> Result<(Vec<Turn>, Vec<usize>), Failure> {
         let Some(file) = &self.turns else {
             let content = read_content(self.content.as_deref(), None)?;
@@ -164,6 +162,7 @@ impl AddTurnsArgs {
             true => read_content(Some("-"), None)?,
             false => read_content(None, Some(file))?,
         };
+        // Byte order mark, written by some editors.
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
         let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         let read = |(at, line)| Ok((parse_turn_line(at + 1, line)?, at + 1));
@@ -177,7 +176,8 @@ fn parse_turn_line(number: usize, line: &str) -> Result<Turn, Failure> {
         let (path, column) = (error.path().to_string(), error.inner().column());
         let field =
             Some(path.as_str()).filter(|path| path.len() > 1).map(|path| format!(", field `{}`", one_line(path)));
-        // The parser's own words may quote the line, and that may hold a secret: they are told where they cannot.
+        // The parser's message may quote the line, and the line may contain a secret. Only the name of a missing field
+        // is taken from it.
         let words = error.inner().to_string();
         let what = match words.strip_prefix("missing field ").and_then(|rest| rest.split(" at line").next()) {
             Some(missing) => format!("{missing} is missing"),
@@ -189,7 +189,7 @@ fn parse_turn_line(number: usize, line: &str) -> Result<Turn, Failure> {
     })
 }
 
-/// What was refused of a file, by its line.
+/// One line of text per refused turn, with its line number.
 fn refusal_lines<'a>(answers: &'a [Remembered], lines: &'a [usize]) -> impl Iterator<Item = String> + 'a {
     answers.iter().zip(lines).filter_map(|(answer, line)| match answer {
         Remembered::Refused(refusal) => Some(format!("  refused line {line}: {} [{}]", refusal.message, refusal.code)),
@@ -197,7 +197,7 @@ fn refusal_lines<'a>(answers: &'a [Remembered], lines: &'a [usize]) -> impl Iter
     })
 }
 
-/// One answer of a batch.
+/// JSON of one answer in a batch.
 fn answer_view(answer: &Remembered) -> Value {
     match answer {
         Remembered::Saved(saved) => json!(SavedView::from(&**saved)),

@@ -1,4 +1,4 @@
-//! `events`: the log of what happened, as far as the caller may see it.
+//! `events`: the part of the event log that the caller may see.
 
 use clap::Args;
 use engine::model::event::Event;
@@ -10,17 +10,17 @@ use crate::error::Failure;
 use crate::output::Output;
 use crate::text_io::one_line;
 
-/// Entries shown where nobody says how many: a few screens.
+/// Entries shown by default.
 const ENTRIES_DEFAULT: usize = 100;
 
 #[derive(Debug, Args)]
 pub struct EventsArgs {
-    /// The entries after this number, from the first on (0: all of them); left out, the newest, in order of time
+    /// Show the entries after this number, oldest first (0: from the start); default: the newest entries
     #[arg(long, value_name = "SEQ")]
     after: Option<u64>,
     #[command(flatten)]
     limit: LimitArgs,
-    /// Only entries whose name begins so, such as memory.write
+    /// Only entries with this name prefix, for example memory.write
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 }
@@ -28,7 +28,7 @@ pub struct EventsArgs {
 #[derive(Serialize)]
 struct EventsView {
     events: Vec<Event>,
-    /// Number to go on after.
+    /// Value of `--after` for the next page.
     read_to: u64,
 }
 
@@ -38,6 +38,7 @@ impl EventsArgs {
         let wanted =
             |event: &Event| self.name.as_deref().is_none_or(|name| event.happening.name.as_str().starts_with(name));
         let (engine, caller) = (&job.session.engine, &job.session.caller);
+        // `--after` pages forward from a number; without it the newest entries, still oldest first.
         let (events, read_to) = match self.after {
             Some(after) => engine.events(caller, after, limit, wanted)?,
             None => engine.latest_events(caller, limit, wanted)?,

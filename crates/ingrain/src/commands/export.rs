@@ -1,4 +1,4 @@
-//! `export` and `import`: everything out, everything back.
+//! `export` and `import`: memories with their history to files, and back.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -22,17 +22,17 @@ use crate::output::{Output, Tone};
 
 #[derive(Debug, Args)]
 pub struct ExportArgs {
-    /// json: one file with every state and all history; jsonl: the same, a piece a line; markdown: a folder a store, a
-    /// file a memory
+    /// json: one file with all states and versions; jsonl: the same, one record per line; markdown: one folder per
+    /// store, one file per memory
     #[arg(long, value_enum, default_value_t = ExportFormat::Json)]
     format: ExportFormat,
-    /// Where to; default: exports/ in the data directory, named by the time
+    /// File or folder to write; default: a name made of the time, in exports/ of the home
     #[arg(long, short, value_name = "PATH")]
     output: Option<PathBuf>,
-    /// Only these stores (repeatable)
+    /// Only this store (repeatable)
     #[arg(long, value_name = "SLUG")]
     store: Vec<String>,
-    /// Write outside the data directory too
+    /// Allow an output path outside the home
     #[arg(long)]
     output_anywhere: bool,
 }
@@ -45,7 +45,7 @@ enum ExportFormat {
 }
 
 impl ExportFormat {
-    /// How such a file's name ends; a folder's does not.
+    /// File extension; `None` for a folder.
     fn file_extension(self) -> Option<&'static str> {
         match self {
             ExportFormat::Json => Some(".json"),
@@ -73,20 +73,21 @@ impl ExportArgs {
         })
     }
 
-    /// Where the export goes; outside the data directory only where that was asked for.
+    /// Path to write to; refused outside the home unless `--output-anywhere` is given.
     fn resolve_path(&self, job: &Job<'_>, home: &Path) -> Result<PathBuf, Failure> {
         let path = match &self.output {
             Some(path) => std::path::absolute(path).map_err(|error| write_failure(path, &error))?,
             None => {
+                // Microseconds, so that two exports in one second have different names.
                 let name = job.session.engine.clock.now().strftime("%Y%m%dT%H%M%S%.6fZ").to_string();
                 let name = name + self.format.file_extension().unwrap_or_default();
                 std::path::absolute(home.join("exports")).map_err(|error| write_failure(home, &error))?.join(name)
             }
         };
         if !self.output_anywhere && !is_inside(&path, home) {
-            let message = format!("`{}` is outside the data directory", path.display());
+            let message = format!("`{}` is outside the home", path.display());
             return Err(Refusal::new("policy.export_outside", message)
-                .with_hint("an export holds everything: repeat with `--output-anywhere` if you mean it")
+                .with_hint("an export contains all memories; add `--output-anywhere` to write it there")
                 .into());
         }
         let folder = if self.format.file_extension().is_some() { path.parent() } else { Some(path.as_path()) };
@@ -95,12 +96,12 @@ impl ExportArgs {
     }
 }
 
-/// Whether a path that need not exist yet lies under a folder, links followed as far as they exist.
+/// Whether a path, which need not exist, is inside a folder. Links in its existing part are resolved, `..` is rejected.
 fn is_inside(path: &Path, folder: &Path) -> bool {
     let Ok(folder) = folder.canonicalize() else { return false };
-    let climbs = path.components().any(|part| matches!(part, std::path::Component::ParentDir));
-    let standing = path.ancestors().find_map(|ancestor| ancestor.canonicalize().ok());
-    !climbs && standing.is_some_and(|standing| standing.starts_with(folder))
+    let goes_up = path.components().any(|part| matches!(part, std::path::Component::ParentDir));
+    let existing = path.ancestors().find_map(|ancestor| ancestor.canonicalize().ok());
+    !goes_up && existing.is_some_and(|existing| existing.starts_with(folder))
 }
 
 fn write_failure(path: &Path, error: &std::io::Error) -> Failure {
@@ -109,7 +110,7 @@ fn write_failure(path: &Path, error: &std::io::Error) -> Failure {
 
 type Counts = BTreeMap<&'static str, u64>;
 
-/// Written piece by piece under a name of its own, then renamed: a torn export never looks whole.
+/// Writes to a temporary name and renames it at the end, so that an incomplete export never has the final name.
 fn export_to_file(
     job: &Job<'_>,
     layout: ExportLayout,
@@ -117,12 +118,13 @@ fn export_to_file(
     path: &Path,
     progress: &mut ProgressCounter<'_>,
 ) -> Result<Counts, Failure> {
+    // In the same folder, so that the rename is atomic.
     let unfinished = path.with_extension("unfinished");
     let counts = write_pieces(job, layout, stores, &unfinished, progress).and_then(|counts| {
         std::fs::rename(&unfinished, path).map(|()| counts).map_err(|error| write_failure(&unfinished, &error))
     });
     if counts.is_err() {
-        // Half an export is of no use to anybody; the failure is told.
+        // The original failure is reported; a failed clean-up is not.
         let _ = std::fs::remove_file(&unfinished);
     }
     counts
@@ -145,11 +147,12 @@ fn write_pieces(
     })?;
     let (end, counts) = text.write_footer()?;
     file.write_all(end.as_bytes()).and_then(|()| file.flush()).map_err(failed)?;
+    // On disk before the rename, or a crash could leave an empty file with the final name.
     file.get_ref().sync_all().map_err(failed)?;
     Ok(counts)
 }
 
-/// Only its owner may read an export.
+/// Creates a file that only its owner can read.
 fn create_private_file(path: &Path) -> std::io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
     std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
@@ -178,12 +181,12 @@ fn export_markdown(
     Ok(counts)
 }
 
-/// store/path.md; below the store, a folder for each place that is not everybody's.
+/// `store/path.md` for workspace memories, `store/scope/path.md` for others.
 fn markdown_path(memory: &Memory) -> PathBuf {
     let name = markdown::file_name(memory);
     let name = match memory.state {
         engine::model::vocabulary::State::Active => name,
-        // What is not in use may share its path with what is.
+        // An inactive memory may have the same path as an active one.
         state => format!("{}.{state}.{}.md", name.trim_end_matches(".md"), memory.id),
     };
     let place = match &memory.scope {
@@ -195,10 +198,10 @@ fn markdown_path(memory: &Memory) -> PathBuf {
 
 #[derive(Debug, Args)]
 pub struct ImportArgs {
-    /// An export (.json, or .jsonl for one of lines), a Markdown file, or a folder of Markdown (a folder a store)
+    /// Export (.json or .jsonl), Markdown file, or folder of Markdown files (one folder per store)
     #[arg(value_name = "PATH")]
     path: PathBuf,
-    /// The store of a Markdown file that names none
+    /// Store of the Markdown files; default: the name of their folder, else user_notes
     #[arg(long, value_name = "SLUG")]
     store: Option<String>,
 }
@@ -211,12 +214,13 @@ impl ImportArgs {
             _ if self.path.is_dir() => self.import_markdown(job, &mut done, &mut progress)?,
             Some("md") => self.import_markdown(job, &mut done, &mut progress)?,
             Some("jsonl" | "ndjson") => self.import_lines(job, &mut done, &mut progress)?,
+            // Any other file is tried as a JSON export.
             _ => self.import_json(job, &mut done, &mut progress)?,
         }
         progress.finish();
         job.output.print_answer(&done, || {
             let mut text = format!(
-                "{} {}, unchanged {}, left behind {} that were not active, refused {}",
+                "{} {}, unchanged {}, skipped {} that were not active, refused {}",
                 job.output.paint(Tone::Good, "imported"),
                 done.imported,
                 done.unchanged,
@@ -228,6 +232,7 @@ impl ImportArgs {
             }
             text
         })?;
+        // Exit 3 although the other memories were imported: a script must notice the refused ones.
         if done.refused.is_empty() { Ok(()) } else { Err(Failure::REFUSAL_REPORTED) }
     }
 
@@ -245,7 +250,8 @@ impl ImportArgs {
         Ok(())
     }
 
-    /// Holds one line at a time. What was taken before a bad line stays; importing again takes the rest.
+    /// Imports line by line, in constant memory. Records before a bad line stay imported; a second import adds the
+    /// rest.
     fn import_lines(
         &self,
         job: &Job<'_>,
@@ -262,7 +268,7 @@ impl ImportArgs {
         Ok(export.check_complete()?)
     }
 
-    /// Says what does not fit: read anew, whole, as only what went wrong pays for it.
+    /// Describes a parse error. Reads the file a second time, with the slower reader that reports the position.
     fn parse_failure(&self) -> Failure {
         let name = self.path.display();
         match std::fs::read(&self.path).map(|bytes| decode_error::from_slice::<ExportFile>(&bytes)) {
@@ -277,7 +283,7 @@ impl ImportArgs {
     }
 
     fn read_failure(&self, error: &std::io::Error) -> Failure {
-        Failure::user_error("input.unreadable", format!("cannot read `{}`: {error}", self.path.display()))
+        Failure::unreadable_input(self.path.display(), error)
     }
 
     fn import_markdown(
@@ -289,11 +295,12 @@ impl ImportArgs {
         let mut files = Vec::new();
         collect_markdown_files(&self.path, &mut files)?;
         if files.is_empty() {
-            let message = format!("there is no Markdown file in `{}`", self.path.display());
+            let message = format!("no Markdown file in `{}`", self.path.display());
             return Err(Failure::user_error("not_found", message));
         }
         files.sort();
         for file in &files {
+            // The first folder below the given path names the store.
             let folder = file.strip_prefix(&self.path).ok().and_then(|below| below.components().next());
             let folder = folder
                 .map(|part| part.as_os_str().to_string_lossy().into_owned())
@@ -302,6 +309,7 @@ impl ImportArgs {
             let text = crate::text_io::read_text_file(file)?;
             let before = done.refused.len();
             job.session.engine.import_markdown(&job.session.caller, &store, &text, done)?;
+            // Adds the file name to the refusals of this file.
             for refused in &mut done.refused[before..] {
                 refused.what = format!("{} ({})", file.display(), refused.what);
             }
@@ -312,16 +320,14 @@ impl ImportArgs {
 }
 
 fn collect_markdown_files(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
-    let unreadable = |error: std::io::Error| {
-        Failure::user_error("input.unreadable", format!("cannot read `{}`: {error}", path.display()))
-    };
+    let unreadable = |error: std::io::Error| Failure::unreadable_input(path.display(), &error);
     if !path.is_dir() {
         files.push(path.to_owned());
         return Ok(());
     }
     for entry in std::fs::read_dir(path).map_err(unreadable)? {
         let entry = entry.map_err(unreadable)?;
-        // A link could lead anywhere, also back up.
+        // Links are not followed: they could form a cycle.
         let kind = entry.file_type().map_err(unreadable)?;
         if kind.is_dir() || (kind.is_file() && entry.path().extension().is_some_and(|ending| ending == "md")) {
             collect_markdown_files(&entry.path(), files)?;
@@ -330,7 +336,7 @@ fn collect_markdown_files(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), F
     Ok(())
 }
 
-/// A counter on stderr while a person waits; programs and files see nothing of it.
+/// Progress counter on stderr, only on a terminal and without `--json`.
 pub(super) struct ProgressCounter<'a> {
     output: &'a Output,
     word: &'static str,
@@ -338,7 +344,7 @@ pub(super) struct ProgressCounter<'a> {
     count: u64,
 }
 
-/// Pieces between two signs of life.
+/// Records between two updates of the counter.
 const PROGRESS_STEP: u64 = 250;
 
 impl<'a> ProgressCounter<'a> {
@@ -349,7 +355,7 @@ impl<'a> ProgressCounter<'a> {
     pub(super) fn count_piece(&mut self) {
         self.count += 1;
         if self.shown && self.count.is_multiple_of(PROGRESS_STEP) {
-            // A terminal that has gone away is no reason to stop.
+            // A closed terminal must not stop the export.
             let _ = write!(std::io::stderr(), "\r{} {} …", self.word, self.count);
         }
     }

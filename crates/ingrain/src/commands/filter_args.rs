@@ -1,4 +1,4 @@
-//! Which memories: the flags that `search` and `list` share.
+//! Filter flags, shared by `search`, `list`, `context` and `why-not`.
 
 use clap::Args;
 use engine::gate::normalize_path;
@@ -12,42 +12,42 @@ use crate::text_io::{parse_as_of, parse_time};
 
 #[derive(Debug, Args)]
 pub struct FilterArgs {
-    /// Only these stores (repeatable)
+    /// Only memories of this store (repeatable)
     #[arg(long, value_name = "SLUG")]
     pub store: Vec<String>,
-    /// Only these kinds of place: workspace, user, conversation, agent, pipeline, system, run
+    /// Only this scope: workspace, user, conversation, agent, pipeline, system or run (repeatable)
     #[arg(long, value_name = "SCOPE")]
     scope: Vec<ScopeKind>,
-    /// Only these layers: profile, episodic, semantic, procedural, working
+    /// Only this layer: profile, episodic, semantic, procedural or working (repeatable)
     #[arg(long, value_name = "LAYER")]
     layer: Vec<Layer>,
-    /// Only these kinds, such as runbook or lesson
+    /// Only this kind, for example runbook or lesson (repeatable)
     #[arg(long, value_name = "KIND")]
     kind: Vec<Kind>,
-    /// Only memories with all these tags, exactly (repeatable)
+    /// Only memories with this exact tag (repeatable: all of them)
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
-    /// Only these states: active (default), constrained, superseded, archived, tombstoned, or all
+    /// Only this state: active (default), constrained, superseded, archived, tombstoned or all (repeatable)
     #[arg(long, value_name = "STATE", value_parser = parse_states)]
     state: Vec<StateList>,
-    /// At least this trust: agent_draft, user_authored, system_seeded, admin_approved
+    /// Minimum trust: agent_draft, user_authored, system_seeded or admin_approved
     #[arg(long, value_name = "TRUST")]
     trust: Option<Trust>,
-    /// Updated after: a time, a date, or a span such as 7d
+    /// Only memories updated after this time, date or span before now (7d)
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
-    /// Updated before
+    /// Only memories updated before this time, date or span before now (7d)
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
-    /// Only paths that begin so
+    /// Only paths with this prefix
     #[arg(long, value_name = "PATH")]
     prefix: Option<String>,
-    /// As things stood at a past time, at the end of a day (2026-01-31), or so long ago (7d)
+    /// State of the memories at a past time, at the end of a day (2026-01-31) or a span ago (7d)
     #[arg(long, value_name = "TIME")]
     as_of: Option<String>,
 }
 
-/// The states one `--state` names.
+/// States selected by one `--state`; several for `all`.
 type StateList = &'static [State];
 
 fn parse_states(word: &str) -> Result<StateList, String> {
@@ -55,6 +55,7 @@ fn parse_states(word: &str) -> Result<StateList, String> {
         "all" => Ok(State::ALL),
         word => {
             let state: State = word.parse().map_err(|error: engine::model::error::Error| format!("{error}, all"))?;
+            // A slice, not a `Vec`: clap gives nested `Vec`s a meaning of their own.
             let at = State::ALL.iter().position(|known| *known == state).unwrap_or_default();
             Ok(&State::ALL[at..=at])
         }
@@ -83,7 +84,7 @@ impl FilterArgs {
     }
 }
 
-/// The prefix in the spelling paths are kept in; its last slash is kept, for it means "below".
+/// Normalizes a prefix like a path, but keeps its trailing slash: `a/` matches only paths below `a`.
 fn normalize_prefix(job: &Job<'_>, prefix: &str) -> Result<String, Failure> {
     let below = if prefix.ends_with('/') { "/" } else { "" };
     match prefix.trim_matches('/') {
@@ -92,7 +93,7 @@ fn normalize_prefix(job: &Job<'_>, prefix: &str) -> Result<String, Failure> {
     }
 }
 
-/// `--system ID`: that system's place in every store kept by system.
+/// `--system ID`: the places of that system in all stores with system scope.
 fn system_places(job: &Job<'_>) -> Result<Vec<Place>, Failure> {
     let Some(system) = &job.global.system else { return Ok(Vec::new()) };
     Ok(job.session.engine.places_of_system(&job.session.caller, system)?)

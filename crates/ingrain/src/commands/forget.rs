@@ -1,4 +1,4 @@
-//! `forget`: take a memory out of use.
+//! `forget`: tombstones a memory and bans its value.
 
 use clap::Args;
 use engine::{ForgetOptions, TransitionOutcome};
@@ -12,17 +12,17 @@ use crate::output::Tone;
 #[derive(Debug, Args)]
 pub struct ForgetArgs {
     #[command(flatten)]
-    which: MemoryReferenceArgs,
-    #[arg(long, help = "Why, for the history")]
+    reference: MemoryReferenceArgs,
+    #[arg(long, help = "Reason, kept in the history")]
     reason: Option<String>,
-    /// The same text may be saved again
+    /// Allow the same text to be saved again
     #[arg(long)]
     may_return: bool,
 }
 
 impl ForgetArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let id = self.which.resolve_id(job)?;
+        let id = self.reference.resolve_id(job)?;
         let how = ForgetOptions { reason: self.reason, may_return: self.may_return, expected_version: None };
         match job.session.engine.forget_with_options(&job.session.caller, id, &how)? {
             TransitionOutcome::Refused(refusal) => Err(refusal.into()),

@@ -1,4 +1,4 @@
-//! `history`: every version, who and why, and what changed.
+//! `history`: versions of a memory with author, reason and diff.
 
 use clap::Args;
 use engine::model::memory::Version;
@@ -16,10 +16,10 @@ use crate::text_io::{escape_controls, one_line};
 #[derive(Debug, Args)]
 pub struct HistoryArgs {
     #[command(flatten)]
-    which: MemoryReferenceArgs,
+    reference: MemoryReferenceArgs,
     #[command(flatten)]
     limit: LimitArgs,
-    /// Only versions before this number
+    /// Only versions below this number
     #[arg(long, value_name = "NUMBER")]
     below: Option<u32>,
 }
@@ -31,7 +31,7 @@ struct HistoryView<'a> {
 
 impl HistoryArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let reference = self.which.to_reference();
+        let reference = self.reference.to_reference();
         let versions =
             job.session.engine.history(&job.session.caller, &reference, self.below, self.limit.requested_count())?;
         let view = HistoryView { versions: versions.iter().map(VersionView::from).collect() };
@@ -58,12 +58,12 @@ fn render_versions(output: &Output, versions: &[Version]) -> String {
     text
 }
 
-/// What this version changed: a unified diff of the content, and the fields beside it.
+/// Changes of a version: state and trust, then a unified diff of the content.
 fn render_changes(output: &Output, before: Option<&Version>, version: &Version) -> String {
     if version.redacted_at.is_some() {
         return "  the text was redacted\n".to_owned();
     }
-    // The oldest version shown is compared with nothing only where it is the first.
+    // The oldest version on the page has a predecessor that was not loaded; only version 1 has none.
     let old = match before {
         Some(before) => before.memory.content.as_str(),
         None if version.number == 1 => "",
@@ -76,6 +76,7 @@ fn render_changes(output: &Output, before: Option<&Version>, version: &Version) 
         let (old, new) = (&before.memory, &version.memory);
         text += &format!("  {}, {} → {}, {}\n", old.state, old.trust, new.state, new.trust);
     }
+    // Line diff; stored content rarely ends with a newline, hence no hint about it.
     let diff = TextDiff::from_lines(old, &version.memory.content);
     let unified = diff.unified_diff().missing_newline_hint(false).to_string();
     for line in unified.lines() {

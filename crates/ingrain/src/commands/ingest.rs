@@ -1,4 +1,4 @@
-//! `ingest`: files and folders into the knowledge base.
+//! `ingest`: adds files and folders to the knowledge base, installs skills, lists documents.
 
 use std::collections::HashSet;
 use std::io::IsTerminal;
@@ -23,34 +23,33 @@ use crate::source_files::{self, GatheredFiles, SourceFile};
 #[command(args_conflicts_with_subcommands = true)]
 pub struct IngestArgs {
     #[command(subcommand)]
-    deed: Option<IngestCommand>,
-    /// Files and folders of Markdown, text, HTML and, where `pdftotext` is installed, PDF; without any, the documents
-    /// there are. A document's address is its folder's name and its own; a file that came before keeps its address,
-    /// whether it comes alone or with a folder
+    command: Option<IngestCommand>,
+    /// Files and folders of Markdown, text, HTML and, if `pdftotext` is installed, PDF. A document's address is the
+    /// name of its folder and its own name; a file that was ingested before keeps its address
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Install the SKILL.md files of this folder and of the folders in it (repeatable)
+    /// Install the SKILL.md files of this folder and its direct subfolders (repeatable; admins only)
     #[arg(long, value_name = "DIR", conflicts_with_all = ["paths", "category", "draft"])]
     skills: Vec<PathBuf>,
-    /// What the documents are about, to search by; left out, each keeps the one it has ('' takes it away)
+    /// Category of the documents, to search by; default: unchanged ('' removes it)
     #[arg(long, value_name = "NAME")]
     category: Option<String>,
-    /// Keep them out of every search until they are published; left out, a document that is a draft stays one
+    /// Save as drafts, which no search finds until `ingest publish`; default: unchanged
     #[arg(long)]
     draft: bool,
 }
 
 #[derive(Debug, Subcommand)]
 enum IngestCommand {
-    /// Let a draft be found from now on
+    /// Publish a draft document, so that searches find it
     Publish {
-        /// The document's address, as `ingest` lists it
+        /// Address of the document, as `ingest` lists it
         #[arg(value_name = "DOCUMENT")]
         document: String,
     },
-    /// Take a document out; its text may come back any time
+    /// Remove a document; it may be ingested again at any time
     Remove {
-        /// The document's address, as `ingest` lists it
+        /// Address of the document, as `ingest` lists it
         #[arg(value_name = "DOCUMENT")]
         document: String,
     },
@@ -58,7 +57,7 @@ enum IngestCommand {
 
 impl IngestArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        match &self.deed {
+        match &self.command {
             Some(IngestCommand::Publish { document }) => {
                 let done = job.session.engine.publish(&job.session.caller, document)?;
                 return print_ingested(job, &[done], &[]);
@@ -79,10 +78,7 @@ impl IngestArgs {
         let mut left_out = report_left_out(job, &gathered);
         let GatheredFiles { sources, .. } = gathered;
         if sources.is_empty() {
-            return Err(Failure::user_error(
-                "not_found",
-                "there is no Markdown, text, HTML or PDF file in these places",
-            ));
+            return Err(Failure::user_error("not_found", "no Markdown, text, HTML or PDF file in these paths"));
         }
         let status = self.draft.then_some(DocumentStatus::Draft);
         let shows_progress = !job.output.json && std::io::stderr().is_terminal();
@@ -92,7 +88,7 @@ impl IngestArgs {
                 job.output.print_note(&format!("[{}/{}] {}", at + 1, sources.len(), source.address));
             }
             let text = match source.read_text() {
-                // One file that cannot be read does not hold up the folder it is in.
+                // An unreadable file in a folder is skipped; one named on the command line is an error.
                 Err(failure) if !source.is_explicit => {
                     left_out.push(source.address.clone());
                     job.output.print_note(&format!("note: left out: {}", failure.message()));
@@ -105,9 +101,10 @@ impl IngestArgs {
                 status,
                 ..build_document_text(job, source, text, &taken)?
             };
+            // Taken even if the file is refused below, so that no other file of this run gets the address.
             taken.insert(given.path.clone());
             match job.session.engine.ingest(&job.session.caller, &given) {
-                // Nor does one that nobody could keep, or that somebody else brought meanwhile from the same folder.
+                // Also skipped: a file with invalid content, or one that another process ingested meanwhile.
                 Err(error) if is_file_specific(error.code()) && !source.is_explicit => {
                     left_out.push(source.address.clone());
                     job.output.print_note(&format!("note: left out: `{}`: {error}", source.address));
@@ -119,7 +116,7 @@ impl IngestArgs {
     }
 }
 
-/// Whether what went wrong says nothing about the other files.
+/// Whether the error concerns this file only, so that the others can still be ingested.
 fn is_file_specific(code: &str) -> bool {
     ["shape.control_character", "shape.path", "conflict.overtaken"].contains(&code)
 }
@@ -132,10 +129,10 @@ fn remove_document(job: &Job<'_>, document: &str) -> Result<(), Failure> {
     })
 }
 
-/// Names what a folder holds and the knowledge base is not given: what cannot be read, and links.
+/// Reports unreadable folders and links, and returns their addresses.
 fn report_left_out(job: &Job<'_>, gathered: &GatheredFiles) -> Vec<String> {
-    let GatheredFiles { unreadable: closed, links, .. } = gathered;
-    for (_, failure) in closed {
+    let GatheredFiles { unreadable, links, .. } = gathered;
+    for (_, failure) in unreadable {
         job.output.print_note(&format!("note: left out: {}", failure.message()));
     }
     if !links.is_empty() {
@@ -143,44 +140,44 @@ fn report_left_out(job: &Job<'_>, gathered: &GatheredFiles) -> Vec<String> {
         let more = links.len().saturating_sub(LINKS_NAMED_MAX);
         let rest = if more == 0 { String::new() } else { format!(" and {more} more") };
         let count = format_count(links.len(), "link", "links");
-        job.output.print_note(&format!("note: left out: {count}, which nobody follows: {named}{rest}"));
+        job.output.print_note(&format!("note: left out: {count}, which are not followed: {named}{rest}"));
     }
-    closed.iter().map(|(address, _)| address).chain(links).cloned().collect()
+    unreadable.iter().map(|(address, _)| address).chain(links).cloned().collect()
 }
 
-/// So many say what sort of folder it is; `--json` names all.
+/// Most links named in the note; `--json` lists all.
 const LINKS_NAMED_MAX: usize = 5;
 
-/// A file's text, addressed to the document it is.
+/// The text of a file with the address of its document.
 fn build_document_text(
     job: &Job<'_>,
     file: &SourceFile,
     text: String,
     taken: &HashSet<String>,
 ) -> Result<DocumentText, Failure> {
-    let (ends, source, sha256) =
+    let (path_suffixes, source, sha256) =
         (document_address::path_suffixes(&file.file), source_files::path_digest(&file.file), content_sha256(&text));
-    let standing = job.session.engine.documents_at(&job.session.caller, &ends)?;
-    let claim = AddressResolver {
+    let documents_there = job.session.engine.documents_at(&job.session.caller, &path_suffixes)?;
+    let resolver = AddressResolver {
         default_address: &file.address,
-        path_suffixes: &ends,
+        path_suffixes: &path_suffixes,
         source: source.as_deref(),
         sha256: &sha256,
     };
-    let path = claim.resolve_address(&standing, taken);
+    let path = resolver.resolve_address(&documents_there, taken);
     Ok(DocumentText { path, text, format: file.format, category: None, status: None, source })
 }
 
-/// What is said of a document whose text came from another file before.
+/// Message for a document whose earlier text came from another file.
 const REPLACED_OTHER: &str =
-    "was read from another place before, and that text is replaced: to have both, ingest the folder above this one";
+    "was ingested from another file before, whose text is now replaced; to keep both, ingest their parent folder";
 
 fn print_ingested(job: &Job<'_>, done: &[IngestReport], left_out: &[String]) -> Result<(), Failure> {
     let refused: usize = done.iter().map(|ingested| ingested.refused.len()).sum();
-    // Of which the gate let nothing in: neither new nor changed to anybody.
-    let (kept_out, taken): (Vec<&IngestReport>, Vec<&IngestReport>) =
+    // Documents whose chunks were all refused count as refused, not as new or changed.
+    let (kept_out, admitted): (Vec<&IngestReport>, Vec<&IngestReport>) =
         done.iter().partition(|ingested| ingested.document.chunks == 0 && !ingested.refused.is_empty());
-    let count = |outcome| taken.iter().filter(|ingested| ingested.outcome == outcome).count();
+    let count = |outcome| admitted.iter().filter(|ingested| ingested.outcome == outcome).count();
     let written: usize = done.iter().map(|ingested| ingested.written).sum();
     let view: Vec<Value> = done.iter().map(|ingested| json!(ingested)).collect();
     let answer = json!({ "documents": view, "written": written, "refused": refused, "left_out": left_out });
@@ -195,7 +192,7 @@ fn print_ingested(job: &Job<'_>, done: &[IngestReport], left_out: &[String]) -> 
         );
         for ingested in done {
             if ingested.document.chunks == 0 && ingested.refused.is_empty() {
-                text += &format!("\n  {} holds no text", ingested.document.path);
+                text += &format!("\n  {} contains no text", ingested.document.path);
             }
             if ingested.replaced_other {
                 text += &format!("\n  {} {REPLACED_OTHER}", ingested.document.path);
@@ -207,14 +204,15 @@ fn print_ingested(job: &Job<'_>, done: &[IngestReport], left_out: &[String]) -> 
         }
         text
     })?;
+    // Exit 3 although the other chunks were saved: a script must notice the refused ones.
     if refused == 0 { Ok(()) } else { Err(Failure::REFUSAL_REPORTED) }
 }
 
-/// Copies skills into the folder every window takes them from. Global, so an operator's to do.
+/// Installs skills into the home. Admins only, because every agent gets them.
 fn install_skills(job: &Job<'_>, folders: &[PathBuf]) -> Result<(), Failure> {
     if job.session.caller.role != Role::Admin {
         return Err(
-            Refusal::new("policy.admins_only", "only an admin installs skills: every agent is given them").into()
+            Refusal::new("policy.admins_only", "only an admin installs skills, because every agent gets them").into()
         );
     }
     let (mut installed, mut refused) = (Vec::new(), Vec::new());
@@ -230,11 +228,12 @@ fn install_skills(job: &Job<'_>, folders: &[PathBuf]) -> Result<(), Failure> {
     }
     if installed.is_empty() {
         return Err(match refused.first() {
+            // A secret is a refusal (exit 3), any other problem of the file a usage error (exit 2).
             Some(out) if out.code == "safety.secret_found" => {
                 Refusal::new("safety.secret_found", format!("`{}`: {}", out.file, out.why)).into()
             }
             Some(out) => Failure::user_error(out.code, format!("`{}`: {}", out.file, out.why)),
-            None => Failure::user_error("not_found", "there is no SKILL.md in these folders"),
+            None => Failure::user_error("not_found", "no SKILL.md in these folders"),
         });
     }
     let view = json!({ "skills": installed, "folder": job.skills_folder, "refused": refused });
@@ -249,6 +248,7 @@ fn install_skills(job: &Job<'_>, folders: &[PathBuf]) -> Result<(), Failure> {
 }
 
 fn list_documents(job: &Job<'_>) -> Result<(), Failure> {
+    // All pages: the listing has no `--after`.
     let (mut documents, mut paging) = (Vec::new(), Paging::default());
     loop {
         let RecordPage { items, next } = job.session.engine.documents(&job.session.caller, &paging)?;

@@ -1,4 +1,4 @@
-//! `init`: a home, a commented config.toml, and how to go on. Doing it again changes nothing.
+//! `init`: creates the home, a commented config.toml and the database. A second run changes nothing.
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
@@ -12,19 +12,19 @@ use crate::config::LoadedConfig;
 use crate::error::Failure;
 use crate::output::{Output, Tone};
 
-/// What a new config.toml says: everything stands at its default until a line is uncommented.
+/// New config.toml: every setting is commented out and has its default.
 const CONFIG_TEMPLATE: &str = "\
-# Settings of ingrain. Flags and environment variables (INGRAIN_…) go before this file; what is not here has its default.
-# `ingrain config show` lists every setting, its value and where that comes from.
+# Settings of ingrain. Flags and environment variables (INGRAIN_…) override this file; other settings have defaults.
+# `ingrain config show` lists every setting with its value and origin.
 
-# Another database than ingrain.db beside this file:
+# Database, instead of ingrain.db next to this file:
 # db = \"postgres://ingrain_app@localhost/ingrain\"
 
 # [memory]
-# enabled = true                  # false: reads work, everything else is refused
+# enabled = true                  # false: reads work, writes are refused
 
 # [limits]
-# context_budget_tokens = 2200    # tokens of memory a turn is given at most
+# context_budget_tokens = 2200    # maximum tokens of memory per turn
 
 # [server]
 # port = 4647
@@ -32,7 +32,7 @@ const CONFIG_TEMPLATE: &str = "\
 # [embeddings]
 # model = \"static\"               # or: none, minilm, endpoint
 
-# Rules of a role; both are held where nothing is said.
+# Rules of a role; by default it has both.
 # [roles.agent]
 # rules = [\"memory.read\", \"memory.manage\"]
 ";
@@ -44,15 +44,17 @@ pub fn run(loaded: &LoadedConfig, output: &Output) -> Result<(), Failure> {
         Failure::system_error("init.unwritable", format!("cannot make `{}`: {error}", path.display()))
     };
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(home).map_err(|error| unwritable(home, &error))?;
+    // `create_new` is atomic: a file created by another process is not overwritten.
     let written = match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&loaded.file) {
         Ok(mut file) => file.write_all(CONFIG_TEMPLATE.as_bytes()).map(|()| true),
-        // Somebody's settings are never touched.
+        // An existing file is never changed.
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
         Err(error) => Err(error),
     };
     let written = written.map_err(|error| unwritable(&loaded.file, &error))?;
+    // Creates the database and the default tenant.
     let session = Session::open(config)?;
-    let health = session.engine.backend.health()?;
+    let health = session.engine.database().health()?;
     let client = mcp_client_config(loaded)?;
     let view = json!({
         "status": if written { "created" } else { "unchanged" },
@@ -62,25 +64,26 @@ pub fn run(loaded: &LoadedConfig, output: &Output) -> Result<(), Failure> {
         "mcp_client": client,
     });
     output.print_answer(&view, || {
-        let (config, made) = (loaded.file.display(), if written { "written" } else { "there already, left as it is" });
+        let (config, made) = (loaded.file.display(), if written { "written" } else { "exists, not changed" });
         let snippet = serde_json::to_string_pretty(&client).unwrap_or_default();
         let head = output.paint(Tone::Good, "ready");
         format!(
             "{head}\n  home      {}\n  settings  {config} ({made})\n  database  {}\n\nnext:\n  \
-             ingrain remember 'the staging key rotates on mondays'    save something, then `ingrain search key`\n  \
+             ingrain remember 'the staging key rotates on mondays'    save a memory, then `ingrain search key`\n  \
              ingrain serve                                            REST, live events and /mcp; prints a key once\n  \
-             ingrain doctor                                           checks the installation\n  \
-             an MCP client is given this:\n{snippet}",
+             ingrain doctor                                           check the installation\n  \
+             configuration for an MCP client:\n{snippet}",
             home.display(),
             health.location,
         )
     })
 }
 
-/// What an MCP client's configuration needs to know: it starts us without the variables of this shell.
+/// Configuration of an MCP client, with absolute paths: the client starts the binary in another folder and without the
+/// variables of this shell.
 fn mcp_client_config(loaded: &LoadedConfig) -> Result<Value, Failure> {
     let program = std::env::current_exe().map_err(|error| {
-        Failure::system_error("init.program", format!("cannot tell where this program is: {error}"))
+        Failure::system_error("init.program", format!("cannot find the path of this program: {error}"))
     })?;
     let mut arguments = vec![json!("mcp")];
     if loaded.is_set("home") {

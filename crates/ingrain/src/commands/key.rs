@@ -1,10 +1,9 @@
-//! `key`: create, list, rotate and revoke the keys callers of the server show.
+//! `key`: creates, lists, rotates and revokes keys of the server.
 
 use clap::{Args, Subcommand};
 use engine::admin::keys::{IssuedKey, NewKey};
 use engine::model::caller::{Grant, MemoryPermissions};
-use engine::model::key::Key as Kept;
-use engine::model::key::{KeyRights, Settable};
+use engine::model::key::{Key, KeyRights, Settable};
 use engine::model::vocabulary::Role;
 use jiff::SignedDuration;
 use serde::Serialize;
@@ -20,24 +19,24 @@ const HOURS_PER_DAY: i64 = 24;
 #[derive(Debug, Args)]
 pub struct KeyArgs {
     #[command(subcommand)]
-    deed: KeyCommand,
+    command: KeyCommand,
 }
 
 #[derive(Debug, Subcommand)]
 enum KeyCommand {
-    /// Show all keys, newest first; their texts are not known
+    /// List all keys, newest first, without their texts
     List,
-    /// Make a key; its text is shown this once
+    /// Create a key; its text is shown only once
     Create(CreateKeyArgs),
-    /// Make a key with the same rights; the old one ends
+    /// Create a new key with the same rights and end the old one
     Rotate {
         /// Id of the key
         id: String,
-        /// Seconds the old key still works
+        /// Seconds that the old key still works
         #[arg(long, default_value_t = 0, value_name = "SECONDS")]
         overlap: u32,
     },
-    /// End a key now
+    /// End a key at once
     Revoke {
         /// Id of the key
         id: String,
@@ -46,28 +45,29 @@ enum KeyCommand {
 
 #[derive(Debug, Args)]
 struct CreateKeyArgs {
-    /// A name for people
+    /// Name of the key
     name: String,
-    /// Whose key: admin, reviewer, user:ID, agent:NAME or service:NAME
+    /// Holder: admin, reviewer[:ID], user:ID, agent:NAME or service:NAME
     #[arg(long = "for", value_name = "WHO")]
     holder: Identity,
-    /// What it may say about itself in headers: agent, user, conversation, session, run, pipeline
+    /// Caller fields it may set in headers: agent, user, conversation, session, run, pipeline (comma-separated)
     #[arg(long, value_delimiter = ',', value_name = "WHAT")]
     may_set: Vec<Settable>,
-    /// What it may do with a system: `system:ID=read` or `system:ID=manage`
+    /// Grant on a system: `system:ID=read` or `system:ID=manage` (repeatable)
     #[arg(long = "allow", value_name = "GRANT")]
     grants: Vec<SystemGrant>,
-    #[arg(long, help = "It reads and cannot write")]
+    #[arg(long, help = "Allow reads only")]
     read_only: bool,
-    #[arg(long, value_name = "N", help = "It ends after so many days")]
+    #[arg(long, value_name = "N", help = "Days until the key expires; default: never")]
     days: Option<u32>,
-    /// It runs the installation: it may make tenants
+    /// Allow the key to create and list tenants
     #[arg(long)]
     operator: bool,
 }
 
 impl CreateKeyArgs {
     fn to_rights(&self) -> KeyRights {
+        // `--for` sets the role and fixes its name; `--may-set` allows others in headers.
         let named = |role, agent: Option<&String>, user: Option<&String>| KeyRights {
             agent: agent.cloned(),
             user: user.cloned(),
@@ -91,7 +91,7 @@ impl CreateKeyArgs {
     }
 }
 
-/// A key as people and programs see it: everything but its hash.
+/// A key without its hash.
 #[derive(Serialize)]
 struct KeyView<'a> {
     id: &'a str,
@@ -108,17 +108,17 @@ struct KeyView<'a> {
 }
 
 impl<'a> KeyView<'a> {
-    fn from_key(key: &'a Kept, text: Option<&'a str>) -> KeyView<'a> {
-        let said = |at: Option<jiff::Timestamp>| at.map(|at| at.to_string());
+    fn from_key(key: &'a Key, text: Option<&'a str>) -> KeyView<'a> {
+        let format_time = |at: Option<jiff::Timestamp>| at.map(|at| at.to_string());
         KeyView {
             id: &key.id,
             name: &key.name,
             prefix: &key.prefix,
             rights: &key.rights,
             created_at: key.created_at.to_string(),
-            expires_at: said(key.expires_at),
-            last_used_at: said(key.last_used_at),
-            revoked_at: said(key.revoked_at),
+            expires_at: format_time(key.expires_at),
+            last_used_at: format_time(key.last_used_at),
+            revoked_at: format_time(key.revoked_at),
             text,
         }
     }
@@ -132,7 +132,7 @@ struct KeysView<'a> {
 impl KeyArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
-        match self.deed {
+        match self.command {
             KeyCommand::List => {
                 let keys = engine.keys(caller)?;
                 let view = KeysView { keys: keys.iter().map(|key| KeyView::from_key(key, None)).collect() };
@@ -140,13 +140,13 @@ impl KeyArgs {
             }
             KeyCommand::Create(create) => {
                 let length = |days| SignedDuration::from_hours(i64::from(days) * HOURS_PER_DAY);
-                // Never bent to a key without an end.
+                // An overflow is an error: it must not become a key that never expires.
                 let too_long = |_| {
-                    Failure::user_error("shape.out_of_range", "`days`: a key cannot last that long")
-                        .with_hint("without `--days` it has no end")
+                    Failure::user_error("shape.out_of_range", "`days` is too large")
+                        .with_hint("without `--days` the key never expires")
                 };
-                let ends = |days| engine.clock.now().checked_add(length(days)).map_err(too_long);
-                let expires_at = create.days.map(ends).transpose()?;
+                let end_after = |days| engine.clock.now().checked_add(length(days)).map_err(too_long);
+                let expires_at = create.days.map(end_after).transpose()?;
                 let new = NewKey { name: create.name.clone(), rights: create.to_rights(), expires_at };
                 print_issued(job.output, &engine.create_key(caller, new, random_key_bytes()?)?)
             }
@@ -164,7 +164,7 @@ impl KeyArgs {
 }
 
 fn print_issued(output: &Output, issued: &IssuedKey) -> Result<(), Failure> {
-    let words = || format!("{}\n{}", issued.text, output.paint(Tone::Faint, "shown this once: keep it"));
+    let words = || format!("{}\n{}", issued.text, output.paint(Tone::Faint, "shown only once: store it safely"));
     output.print_answer(&KeyView::from_key(&issued.key, Some(&issued.text)), words)
 }
 

@@ -1,4 +1,4 @@
-//! `profile`, `semantic`, `procedural`: the layers of 003, always through review.
+//! `profile`, `semantic`, `procedural`: proposals for layered memory, always decided in a review.
 
 use clap::{Args, Subcommand};
 use engine::text::plural::format_count;
@@ -14,23 +14,23 @@ use crate::text_io::one_line;
 #[derive(Debug, Args)]
 pub struct ProfileArgs {
     #[command(subcommand)]
-    deed: ProfileCommand,
+    command: ProfileCommand,
 }
 
 #[derive(Debug, Subcommand)]
 enum ProfileCommand {
-    /// Propose a fact that should stand, such as a preference
+    /// Propose a profile fact, for example a preference
     Propose {
-        /// What it is about, such as `editor`
+        /// Subject of the fact, for example `editor`
         #[arg(long, alias = "profile-key")]
         key: String,
-        /// What holds
+        /// Value of the fact
         #[arg(long)]
         value: String,
-        /// Why
+        /// Reason, shown to the reviewer
         #[arg(long, default_value = "")]
         reason: String,
-        /// The store to keep it in; default: layers
+        /// Store of the fact; default: layers
         #[arg(long, value_name = "SLUG")]
         store: Option<String>,
     },
@@ -38,7 +38,7 @@ enum ProfileCommand {
 
 impl ProfileArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let ProfileCommand::Propose { key, value, reason, store } = self.deed;
+        let ProfileCommand::Propose { key, value, reason, store } = self.command;
         let proposal = ProfileProposal { store, key, value, reason };
         propose::print_proposal(job, job.session.engine.propose_profile(&job.session.caller, proposal)?)
     }
@@ -47,18 +47,18 @@ impl ProfileArgs {
 #[derive(Debug, Args)]
 pub struct SemanticArgs {
     #[command(subcommand)]
-    deed: SemanticCommand,
+    command: SemanticCommand,
 }
 
 #[derive(Debug, Subcommand)]
 enum SemanticCommand {
-    /// Find memories that say the same; without the flag nothing is written
+    /// Find memories that say the same; writes nothing without --create-proposals
     Compact(GroupingArgs),
 }
 
 impl SemanticArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let SemanticCommand::Compact(grouping) = self.deed;
+        let SemanticCommand::Compact(grouping) = self.command;
         let engine = &job.session.engine;
         grouping.print_groups(
             job,
@@ -70,18 +70,18 @@ impl SemanticArgs {
 #[derive(Debug, Args)]
 pub struct ProceduralArgs {
     #[command(subcommand)]
-    deed: ProceduralCommand,
+    command: ProceduralCommand,
 }
 
 #[derive(Debug, Subcommand)]
 enum ProceduralCommand {
-    /// Find procedures of the same workflow; without the flag nothing is written
+    /// Find procedures of the same workflow; writes nothing without --create-proposals
     Dedup(GroupingArgs),
 }
 
 impl ProceduralArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let ProceduralCommand::Dedup(grouping) = self.deed;
+        let ProceduralCommand::Dedup(grouping) = self.command;
         let engine = &job.session.engine;
         grouping.print_groups(
             job,
@@ -92,7 +92,7 @@ impl ProceduralArgs {
 
 #[derive(Debug, Args)]
 struct GroupingArgs {
-    /// Propose what was found, for a person to confirm
+    /// Create a proposal for each group, for a reviewer to confirm
     #[arg(long)]
     create_proposals: bool,
     /// Only this store
@@ -132,23 +132,24 @@ impl GroupingArgs {
                 };
                 vec![one_line(&group.key), ids.join(" "), one_line(&group.content), review]
             };
-            let table = job.output.render_table(&["share", "members", "would stand", ""], groups.iter().map(line));
+            let table =
+                job.output.render_table(&["shared", "members", "proposed content", ""], groups.iter().map(line));
             let end = match self.create_proposals {
                 true => {
-                    let made = job.output.paint(Tone::Good, "made");
+                    let made = job.output.paint(Tone::Good, "created");
                     format!("{made} {}", format_count(proposed, "proposal", "proposals"))
                 }
-                false => "a dry run: `--create-proposals` puts these up for review".to_owned(),
+                false => "dry run: `--create-proposals` proposes these for review".to_owned(),
             };
             format!("{table}\n{end}")
         })
     }
 }
 
-/// `memory context`: what planning is given.
+/// `memory context`: memories for planning a goal.
 #[derive(Debug, Args)]
 pub struct PlanContextArgs {
-    /// What is to be done
+    /// Goal to plan for
     goal: String,
 }
 
@@ -157,10 +158,11 @@ impl PlanContextArgs {
         let context = job.session.engine.layer_context(&job.session.caller, &self.goal)?;
         let layers =
             [("profile", &context.profile), ("procedural", &context.procedural), ("semantic", &context.semantic)];
-        let of = |hits: &Vec<engine::recall::ranking::Hit>| json!(hits.iter().map(HitView::from).collect::<Vec<_>>());
-        let told: serde_json::Map<String, Value> =
-            layers.iter().map(|(name, hits)| ((*name).to_owned(), of(hits))).collect();
-        job.output.print_answer(&json!({ "memory_context": told }), || {
+        let hit_views =
+            |hits: &Vec<engine::recall::ranking::Hit>| json!(hits.iter().map(HitView::from).collect::<Vec<_>>());
+        let views: serde_json::Map<String, Value> =
+            layers.iter().map(|(name, hits)| ((*name).to_owned(), hit_views(hits))).collect();
+        job.output.print_answer(&json!({ "memory_context": views }), || {
             let rows = layers.iter().flat_map(|(name, hits)| {
                 hits.iter()
                     .map(|hit| vec![(*name).to_owned(), one_line(hit.memory.summary_line()), hit.memory.id.to_string()])

@@ -1,4 +1,4 @@
-//! `list`: what there is, in order, a page at a time.
+//! `list`: memories in a given order, a page at a time.
 
 use clap::{Args, ValueEnum};
 use engine::Listing;
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::commands::Job;
 use crate::commands::filter_args::FilterArgs;
-use crate::commands::page_args::{LimitArgs, append_next_cursor};
+use crate::commands::page_args::{PageArgs, append_next_cursor};
 use crate::error::Failure;
 use crate::json_views::MemoryView;
 use crate::output::Output;
@@ -18,23 +18,21 @@ use crate::text_io::one_line;
 pub struct ListArgs {
     #[command(flatten)]
     filters: FilterArgs,
-    #[arg(long, value_enum, default_value_t = ListOrder::Path, help = "How to sort")]
+    #[arg(long, value_enum, default_value_t = ListOrder::Path, help = "Sort order")]
     order: ListOrder,
     #[command(flatten)]
-    limit: LimitArgs,
-    /// Go on where a page ended
-    #[arg(long, value_name = "CURSOR")]
-    after: Option<String>,
+    page: PageArgs,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum ListOrder {
+    /// By path
     Path,
-    /// Updated last comes first
+    /// Last updated first
     Newest,
-    /// Created first comes first
+    /// First created first
     Oldest,
-    /// Least worth keeping comes first
+    /// Lowest decayed importance first
     Fading,
 }
 
@@ -52,10 +50,10 @@ impl ListArgs {
             ListOrder::Oldest => ports::SortOrder::Oldest,
             ListOrder::Fading => ports::SortOrder::Fading,
         };
-        let after = self.after.as_deref().map(|word| ports::ListCursor::from_token(order, word)).transpose()?;
+        let after = self.page.after().map(|word| ports::ListCursor::from_token(order, word)).transpose()?;
         let filter = self.filters.to_filter(job)?;
         let listing =
-            job.session.engine.read_list(&job.session.caller, filter, order, after, self.limit.requested_count())?;
+            job.session.engine.read_list(&job.session.caller, filter, order, after, self.page.requested_count())?;
         let next = listing.next.as_ref().map(|next| next.to_token(order));
         let view = ListingView { memories: listing.memories.iter().map(MemoryView::from).collect(), next };
         job.output.print_answer(&view, || render_listing(job.output, &listing, view.next.as_deref()))

@@ -1,4 +1,4 @@
-//! `mcp`: one agent's door on the standard streams. Stdout carries protocol only; words for people go to stderr.
+//! `mcp`: MCP server for one client over stdin and stdout. Log messages go to stderr.
 
 use std::time::Duration;
 
@@ -12,26 +12,28 @@ use crate::clock::SystemClock;
 use crate::config::{Config, LoadedConfig};
 use crate::error::Failure;
 
-/// What an agent is called whose client does not say.
+/// Name of the agent if neither the operator nor its client gives one.
 const AGENT_UNNAMED: &str = "mcp";
 
 #[derive(Debug, Args)]
 pub struct McpArgs {
-    /// Families of tools to offer: core, lesson, note, episodic, anthropic
+    /// Toolsets to offer: core, lesson, note, episodic, anthropic (comma-separated)
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "core")]
     tools: Vec<Toolset>,
-    /// When tools that write are offered: always, on-demand or never
+    /// When to offer the tools that write: always, on-demand or never
     #[arg(long, value_name = "WHEN", default_value = "always")]
     write_tools: WriteTools,
-    /// Name of the agent; without one, what its client calls itself
+    /// Name of the agent; default: the name its client sends
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
 }
 
 impl McpArgs {
     pub fn run(self, loaded: &LoadedConfig) -> Result<(), Failure> {
+        // Stdout carries the protocol, so the log goes to stderr; errors only.
         let log = tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(LevelFilter::ERROR);
         log.with_ansi(false).with_target(false).try_init().map_err(|error| mcp_failure(&error))?;
+        // An explicit `--as` wins over the name that the client sends.
         let chosen = loaded.is_set("as");
         let named_by_client = self.agent.is_none() && !chosen;
         let session = Session::open(&agent_config(&loaded.config, self.agent, chosen))?;
@@ -40,6 +42,7 @@ impl McpArgs {
         if named_by_client {
             door = door.with_client_name();
         }
+        // Without network calls a call is short enough to run on the protocol thread.
         if is_local_only(&loaded.config) {
             door = door.with_inline_calls();
         }
@@ -47,14 +50,15 @@ impl McpArgs {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| mcp_failure(&error))?;
         let served = runtime.block_on(serve_stdio(door, upkeep_every));
-        // A reader still waiting on an open stdin must not keep the process; what was acknowledged is flushed below.
+        // A thread may still block on an open stdin; it must not keep the process alive. Acknowledged writes are
+        // flushed below.
         runtime.shutdown_background();
         let closed = session.close();
         served.map_err(|error| mcp_failure(&error)).and(closed)
     }
 }
 
-/// A model is an agent unless the operator says otherwise, and speaks for the person who started its client.
+/// The caller is an agent unless `--as` says otherwise, and acts for the user who started its client.
 fn agent_config(config: &Config, agent: Option<String>, chosen: bool) -> Config {
     let mut config = config.clone();
     match agent {
@@ -66,9 +70,10 @@ fn agent_config(config: &Config, agent: Option<String>, chosen: bool) -> Config 
         config.user = config.operator.clone();
     }
     if config.unattended && config.run.is_empty() {
-        // What an unattended run may save is counted by run: a session that names none is one.
+        // Saves of unattended callers are limited per run; a session without a run id gets its own.
         config.run = SystemClock::new(None).fresh_id().to_string();
     }
+    // Each session is its own conversation, so that drafts of different sessions stay apart.
     if config.conversation.is_empty() {
         config.conversation = SystemClock::new(None).fresh_id().to_string();
     }

@@ -1,4 +1,4 @@
-//! `memory`: the words of seed 003 for the same commands.
+//! `memory`: the commands for layered memory in one group; and `inspect`.
 
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -12,36 +12,36 @@ use crate::text_io::{escape_controls, one_line};
 #[derive(Debug, Args)]
 pub struct MemoryArgs {
     #[command(subcommand)]
-    deed: MemoryCommand,
+    command: MemoryCommand,
 }
 
 #[derive(Debug, Subcommand)]
 enum MemoryCommand {
-    /// List memories
+    /// List memories, a page at a time
     List(list::ListArgs),
-    /// One memory with its history, lineage and review
+    /// Show one memory with its history, lineage and review
     Inspect(InspectArgs),
-    /// Find memories, best first
+    /// Search memories, best match first
     Search(search::SearchArgs),
-    /// Propose a profile fact
+    /// Propose profile facts
     Profile(layers::ProfileArgs),
-    /// What waits for a decision, and the decision
+    /// List proposals, and approve or reject them
     Review(review::ReviewArgs),
     /// Find semantic memories that say the same
     Semantic(layers::SemanticArgs),
     /// Find procedures of the same workflow
     Procedural(layers::ProceduralArgs),
-    /// Take back what was activated
+    /// Undo the activation of a memory
     Rollback(rollback::RollbackArgs),
-    /// What planning is given for a goal: at most three of each layer
+    /// Show the memories for planning a goal, at most three per layer
     Context(layers::PlanContextArgs),
-    /// Write everything into a file
+    /// Export all memories to a file or folder
     Export(export::ExportArgs),
 }
 
 impl MemoryArgs {
     pub fn run(self, job: &Job<'_>, home: &std::path::Path) -> Result<(), Failure> {
-        match self.deed {
+        match self.command {
             MemoryCommand::List(command) => command.run(job),
             MemoryCommand::Inspect(command) => command.run(job),
             MemoryCommand::Search(command) => command.run(job),
@@ -56,21 +56,21 @@ impl MemoryArgs {
     }
 }
 
-/// Everything about one memory.
+/// `inspect`: everything about one memory.
 #[derive(Debug, Args)]
 pub struct InspectArgs {
     #[command(flatten)]
-    which: MemoryReferenceArgs,
+    reference: MemoryReferenceArgs,
 }
 
 impl InspectArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
-        let reference = self.which.to_reference();
+        let reference = self.reference.to_reference();
         let memory = engine.read(caller, &reference)?;
         let versions = engine.history(caller, &engine::MemoryReference::Id(memory.id), None, None)?;
         let lineage = engine.lineage(caller, memory.id)?;
-        // A memory nothing was ever proposed about has no review, which is no failure.
+        // Most memories have no review; that is not an error.
         let review = engine.review(caller, &memory.id.to_string()).ok().map(|seen| seen.review);
         let ids =
             |memories: &[engine::model::memory::Memory]| memories.iter().map(|memory| memory.id).collect::<Vec<_>>();
@@ -89,8 +89,8 @@ impl InspectArgs {
                 text +=
                     &format!("\nversion {} {} by {} {}", version.number, version.operation, version.actor, version.at);
             }
-            ids(&lineage.sources).iter().for_each(|id| text += &format!("\nmade from {id}"));
-            ids(&lineage.derived).iter().for_each(|id| text += &format!("\ngave rise to {id}"));
+            ids(&lineage.sources).iter().for_each(|id| text += &format!("\nderived from {id}"));
+            ids(&lineage.derived).iter().for_each(|id| text += &format!("\nsource of {id}"));
             if let Some(review) = &review {
                 text += &format!("\nreview {} {} {}", review.id, review.action, review.state);
             }

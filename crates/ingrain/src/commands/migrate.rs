@@ -1,4 +1,4 @@
-//! `migrate`: the schema of a Postgres, made or brought up to date by its owner.
+//! `migrate`: creates or updates the schema of a Postgres database, as its owner.
 
 use serde::Serialize;
 
@@ -9,10 +9,9 @@ use crate::config::Config;
 use crate::error::Failure;
 use crate::output::Output;
 
-/// Prepare or update a Postgres database, with its owner's URL
 #[derive(Debug, clap::Args)]
 pub struct MigrateArgs {
-    /// Spread the tables over a Citus cluster by tenant; does nothing on a plain Postgres
+    /// Distribute the tables by tenant over a Citus cluster; no effect without Citus
     #[arg(long)]
     citus: bool,
 }
@@ -27,7 +26,7 @@ struct MigrateReport {
 impl MigrateArgs {
     pub fn run(self, config: &Config, output: &Output) -> Result<(), Failure> {
         let Database::Postgres(url) = assemble::parse_database(&config.db, &config.home)? else {
-            return Err(Failure::user_error("config.db", "a SQLite file is brought up to date when it is opened")
+            return Err(Failure::user_error("config.db", "a SQLite file is migrated automatically when it is opened")
                 .with_hint("for Postgres: `ingrain migrate --db postgres://OWNER@HOST/DATABASE`"));
         };
         let migrated = store::migrate_postgres(&url, &store::MigrateOptions { citus: self.citus })?;

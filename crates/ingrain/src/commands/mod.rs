@@ -1,4 +1,4 @@
-//! One file a command. Commands translate flags into the engine's verbs and answers into words; they decide nothing.
+//! One file per command. Commands translate flags into engine calls and answers into output; they make no decisions.
 
 pub mod allow_list;
 pub mod bench;
@@ -43,6 +43,7 @@ pub mod scan;
 pub mod search;
 pub mod serve;
 pub mod store;
+mod temp_home;
 pub mod tenant;
 mod upkeep;
 mod verify;
@@ -53,19 +54,19 @@ use crate::config::{Environment, LoadedConfig, load_before_init, load_config};
 use crate::error::Failure;
 use crate::output::Output;
 
-/// What a command works with.
+/// Context of a running command.
 pub struct Job<'a> {
     pub session: Session,
     pub global: &'a GlobalArgs,
     pub output: &'a Output,
-    /// Where skills are installed.
+    /// Folder of installed skills.
     pub skills_folder: std::path::PathBuf,
 }
 
-/// Runs the command that was asked for.
+/// Runs the parsed command.
 pub fn run(cli: Cli, environment: &Environment, output: &Output) -> Result<(), Failure> {
     let Cli { global, command } = cli;
-    // These need neither settings nor a database.
+    // These need neither settings nor a database, and must work with a broken configuration.
     match command {
         Command::Completions(command) => return command.run(output),
         Command::Man(command) => return command.run(output),
@@ -76,6 +77,7 @@ pub fn run(cli: Cli, environment: &Environment, output: &Output) -> Result<(), F
         Command::Init => load_before_init(&global, environment)?,
         _ => load_config(&global, environment)?,
     };
+    // These open the database themselves, or not at all.
     match command {
         Command::Config(command) => command.run(&loaded, output),
         Command::Init => init::run(&loaded, output),
@@ -100,7 +102,7 @@ fn run_with_session(
     let skills = crate::skills::install_folder(&loaded.config);
     let mut config = loaded.config.clone();
     if matches!(command, Command::Search(_) | Command::Context(_)) {
-        // One question and the end: an index would be made and thrown away.
+        // The process answers one query and ends: building the index in memory would not pay off.
         config.sqlite.index_mib = 0;
     }
     let job = Job { session: Session::open(&config)?, global, output, skills_folder: skills };
@@ -151,6 +153,7 @@ fn run_with_session(
         Command::Events(command) => command.run(&job),
         Command::Verify => verify::run(&job),
         Command::Scan(command) => command.run_on_database(&job),
+        // Handled by `run`; listed so that the compiler asks about every new command.
         Command::Tenant(_)
         | Command::Migrate(_)
         | Command::Copy(_)
@@ -164,10 +167,10 @@ fn run_with_session(
         | Command::Completions(_)
         | Command::Man(_) => Ok(()),
     };
-    // What a recall left behind is written even when the reader of the answer has gone. The answer is out, and holds
-    // without it.
+    // Deferred writes of a recall are flushed even if the reader of stdout is gone. Their failure is only a note: the
+    // answer is printed and correct without them.
     if let (Ok(()), Err(failure)) = (&done, job.session.close()) {
-        output.print_note(&format!("what this recall leaves behind is lost: {}", failure.message()));
+        output.print_note(&format!("the receipt and counters of this recall were not saved: {}", failure.message()));
     }
     done
 }

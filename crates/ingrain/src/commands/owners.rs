@@ -1,7 +1,7 @@
-//! `owners`: who reviews which paths.
+//! `owners`: which reviewers decide on which paths.
 
 use clap::{Args, Subcommand};
-use engine::review::owners::{OwnerRule, PathOwners as Table};
+use engine::review::owners::{OwnerRule, PathOwners};
 use serde_json::json;
 
 use crate::commands::Job;
@@ -10,23 +10,25 @@ use crate::error::Failure;
 #[derive(Debug, Args)]
 pub struct OwnersArgs {
     #[command(subcommand)]
-    deed: OwnersCommand,
+    command: OwnersCommand,
 }
 
 #[derive(Debug, Subcommand)]
 enum OwnersCommand {
-    /// Show every table
+    /// List the owner rules of all stores
     List,
-    /// Replace a store's table; the last pattern that matches a path counts
+    /// Replace the owner rules of a store; the last matching pattern decides
     Set {
+        /// Slug of the store
         #[arg(value_name = "STORE")]
         store: String,
-        /// PATTERN=REVIEWER[,REVIEWER], such as 'nginx/**=reviewer:ana' (repeatable)
+        /// PATTERN=REVIEWER[,REVIEWER], for example 'nginx/**=reviewer:ana' (repeatable)
         #[arg(long, value_name = "RULE", required = true, value_parser = parse_rule)]
         rule: Vec<OwnerRule>,
     },
-    /// Leave a store's reviews to every reviewer
+    /// Remove the owner rules of a store: every reviewer decides
     Clear {
+        /// Slug of the store
         #[arg(value_name = "STORE")]
         store: String,
     },
@@ -41,13 +43,13 @@ fn parse_rule(text: &str) -> Result<OwnerRule, String> {
 impl OwnersArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
-        let tables = match self.deed {
+        let tables = match self.command {
             OwnersCommand::List => engine.owners(caller)?,
             OwnersCommand::Set { store, rule } => vec![engine.set_owners(caller, &store, rule)?],
             OwnersCommand::Clear { store } => vec![engine.set_owners(caller, &store, Vec::new())?],
         };
         job.output.print_answer(&json!({ "owners": tables }), || {
-            let rows = |table: &Table| {
+            let rows = |table: &PathOwners| {
                 let store = table.store.clone();
                 table
                     .rules

@@ -1,9 +1,9 @@
-//! `patch`: new content for a memory that is still what you read.
+//! `patch`: replaces the content of a memory, guarded by the SHA-256 of the content that was read.
 
 use std::path::PathBuf;
 
 use clap::Args;
-use engine::{Patch as Change, PatchOutcome};
+use engine::{Patch, PatchOutcome};
 
 use crate::commands::Job;
 use crate::commands::read::MemoryReferenceArgs;
@@ -16,32 +16,32 @@ use crate::text_io::read_content;
 #[derive(Debug, Args)]
 pub struct PatchArgs {
     #[command(flatten)]
-    which: MemoryReferenceArgs,
-    /// The new content; `-` reads stdin
+    reference: MemoryReferenceArgs,
+    /// New content; `-` reads stdin
     content: Option<String>,
-    /// Read the new content from a file
+    /// File with the new content
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
-    /// The sha256 of the content you read
+    /// SHA-256 of the content you read
     #[arg(long, value_name = "SHA256")]
     expect: String,
-    #[arg(long, help = "Why, for the history")]
+    #[arg(long, help = "Reason, kept in the history")]
     reason: Option<String>,
     #[command(flatten)]
-    proof: EvidenceArgs,
+    evidence: EvidenceArgs,
 }
 
 impl PatchArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let caller = &job.session.caller;
-        let change = Change {
-            memory: self.which.resolve_id(job)?,
+        let patch = Patch {
+            memory: self.reference.resolve_id(job)?,
             expected_sha256: self.expect,
             content: read_content(self.content.as_deref(), self.file.as_deref())?,
             summary: self.reason,
-            evidence: self.proof.into_evidence(caller),
+            evidence: self.evidence.into_evidence(caller),
         };
-        match job.session.engine.patch(caller, change)? {
+        match job.session.engine.patch(caller, patch)? {
             PatchOutcome::Refused(refusal) => Err(refusal.into()),
             PatchOutcome::Saved(memory) => job.output.print_answer(&StatusView::new("patched", &memory), || {
                 let word = job.output.paint(Tone::Good, "patched");

@@ -1,4 +1,4 @@
-//! `pipeline`: whose agents have memory.
+//! `pipeline`: opt-ins that turn memory on for agents of a pipeline.
 
 use clap::{Args, Subcommand};
 use engine::tenant::pipelines::OptIn;
@@ -13,26 +13,26 @@ use crate::output::{Output, Tone};
 #[derive(Debug, Args)]
 pub struct PipelineArgs {
     #[command(subcommand)]
-    deed: PipelineCommand,
+    command: PipelineCommand,
 }
 
 #[derive(Debug, Subcommand)]
 enum PipelineCommand {
-    /// Turn an agent's memory on
+    /// Turn memory on for an agent
     Enable(EnableMemoryArgs),
-    /// Turn an agent's memory off; what was saved is kept
+    /// Turn memory off for an agent; its memories are kept
     Disable {
         #[arg(help = "Name of the pipeline")]
         name: String,
         #[arg(long, help = "Name of the agent")]
         agent: String,
     },
-    /// Delete a pipeline with all its memories and their history
+    /// Delete a pipeline with all its memories and their history (no undo)
     Delete {
         #[arg(help = "Name of the pipeline")]
         name: String,
     },
-    /// Show who has memory
+    /// List the agents with memory on or off
     List {
         #[arg(help = "Only this pipeline")]
         name: Option<String>,
@@ -45,10 +45,10 @@ struct EnableMemoryArgs {
     name: String,
     #[arg(long, help = "Name of the agent")]
     agent: String,
-    /// Most memories one recall returns
+    /// Maximum number of memories per recall; default: the setting `limits.lesson_recall_max`
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_recall: Option<u32>,
-    /// Most bytes of one memory
+    /// Maximum size of one memory in bytes; default: the limit of the ruleset
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..))]
     max_content_bytes: Option<u64>,
 }
@@ -61,12 +61,13 @@ struct PipelinesView {
 impl PipelineArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
-        match self.deed {
+        match self.command {
             PipelineCommand::Enable(enable) => set_opt_in(job, enable, true),
             PipelineCommand::Disable { name, agent } => {
                 let known = engine.opt_ins(caller, Some(&name))?.into_iter().find(|opt_in| opt_in.agent == agent);
                 let missing =
                     || engine::model::error::Error::not_found(format!("agent `{agent}` of pipeline `{name}`"));
+                // The whole record is written, so the limits must be repeated to keep them.
                 let OptIn { max_recall, max_content_bytes, .. } = known.ok_or_else(missing)?;
                 set_opt_in(job, EnableMemoryArgs { name, agent, max_recall, max_content_bytes }, false)
             }

@@ -1,4 +1,4 @@
-//! `propose`: put a memory up for everybody, or for forgetting; a person decides.
+//! `propose`: proposes a memory for the workspace, or to forget it; a reviewer decides.
 
 use clap::Args;
 use engine::model::review::{Review, Risk};
@@ -14,22 +14,22 @@ use crate::output::Tone;
 #[derive(Debug, Args)]
 pub struct ProposeArgs {
     #[command(flatten)]
-    which: MemoryReferenceArgs,
-    /// The store everybody reads
+    reference: MemoryReferenceArgs,
+    /// Target store
     #[arg(long = "to", alias = "target-store", value_name = "SLUG", default_value = "workspace_runbooks")]
     target_store: String,
-    /// Its path there; default: the path it has
+    /// Target path; default: the path of the memory
     #[arg(long = "path", alias = "target-path", value_name = "PATH")]
     target_path: Option<String>,
-    /// Why others should rely on it
+    /// Reason, shown to the reviewer
     #[arg(long, alias = "rationale", value_name = "TEXT", default_value = "")]
     reason: String,
     #[command(flatten)]
-    proof: EvidenceArgs,
-    /// What a wrong approval would cost: low, medium or high
+    evidence: EvidenceArgs,
+    /// Risk of a wrong approval: low, medium or high
     #[arg(long, default_value = "low")]
     risk: Risk,
-    /// Propose to forget it instead
+    /// Propose to forget the memory instead
     #[arg(long, conflicts_with_all = ["target_store", "target_path", "risk"])]
     forget: bool,
 }
@@ -38,14 +38,14 @@ impl ProposeArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
         let proposed = if self.forget {
-            engine.propose_forget(caller, &self.which.to_reference(), self.reason)?
+            engine.propose_forget(caller, &self.reference.to_reference(), self.reason)?
         } else {
             let promotion = Promotion {
-                source: self.which.to_reference(),
+                source: self.reference.to_reference(),
                 target_store: self.target_store,
                 target_path: self.target_path,
                 rationale: self.reason,
-                evidence: self.proof.into_evidence(caller),
+                evidence: self.evidence.into_evidence(caller),
                 risk: self.risk,
             };
             engine.propose(caller, promotion)?
@@ -54,7 +54,7 @@ impl ProposeArgs {
     }
 }
 
-/// What every proposal answers.
+/// Prints the outcome of a proposal.
 pub fn print_proposal(job: &Job<'_>, proposed: ProposalOutcome) -> Result<(), Failure> {
     match proposed {
         ProposalOutcome::Refused(refusal) => Err(refusal.into()),
@@ -63,12 +63,13 @@ pub fn print_proposal(job: &Job<'_>, proposed: ProposalOutcome) -> Result<(), Fa
             let view = json!({
                 "status": review.state,
                 "review_item_id": review.id,
+                // The proposed memory, or the source if the proposal creates none.
                 "record_id": review.candidate.or_else(|| review.sources.first().map(|source| source.memory)),
                 "new": new,
                 "review": review,
             });
             job.output.print_answer(&view, || {
-                let word = if new { "proposed" } else { "waiting already" };
+                let word = if new { "proposed" } else { "already proposed" };
                 format!(
                     "{} {}; decide with `ingrain review confirm {}`",
                     job.output.paint(Tone::Good, word),

@@ -1,4 +1,4 @@
-//! `quarantine`, `lineage`, `verify-by`, `ban`: how far a memory reaches, and holding it back.
+//! `quarantine`, `lineage`, `verify-by` and `ban`.
 
 use clap::{Args, Subcommand};
 use engine::text::plural::format_count;
@@ -15,21 +15,21 @@ use crate::text_io::{one_line, parse_time};
 #[derive(Debug, Args)]
 pub struct QuarantineArgs {
     #[command(flatten)]
-    which: MemoryReferenceArgs,
-    /// Also everything made from it
+    reference: MemoryReferenceArgs,
+    /// Also hold back everything derived from it
     #[arg(long)]
     derived: bool,
-    /// Let go of what a quarantine of this memory held back
+    /// Release what a quarantine of this memory held back
     #[arg(long, visible_alias = "release", conflicts_with = "derived")]
     undo: bool,
-    #[arg(long, help = "Why, for the history")]
+    #[arg(long, help = "Reason, kept in the history")]
     reason: Option<String>,
 }
 
 impl QuarantineArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
-        let (id, reason) = (self.which.resolve_id(job)?, self.reason.as_deref());
+        let (id, reason) = (self.reference.resolve_id(job)?, self.reason.as_deref());
         let (done, status) = match self.undo {
             true => (engine.release(caller, id, reason)?, "released"),
             false => (engine.quarantine(caller, id, self.derived, reason)?, "quarantined"),
@@ -55,12 +55,12 @@ impl QuarantineArgs {
 #[derive(Debug, Args)]
 pub struct LineageArgs {
     #[command(flatten)]
-    which: MemoryReferenceArgs,
+    reference: MemoryReferenceArgs,
 }
 
 impl LineageArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let lineage = job.session.engine.lineage(&job.session.caller, self.which.resolve_id(job)?)?;
+        let lineage = job.session.engine.lineage(&job.session.caller, self.reference.resolve_id(job)?)?;
         let views = |memories: &'_ [engine::model::memory::Memory]| {
             json!(memories.iter().map(MemoryView::from).collect::<Vec<_>>())
         };
@@ -79,7 +79,7 @@ impl LineageArgs {
                     }
                 };
                 let rows =
-                    lineage.sources.iter().map(row("made from")).chain(lineage.derived.iter().map(row("gave rise to")));
+                    lineage.sources.iter().map(row("derived from")).chain(lineage.derived.iter().map(row("source of")));
                 job.output.render_table(&["", "id", "store", "state", "summary"], rows)
             },
         )
@@ -89,14 +89,14 @@ impl LineageArgs {
 #[derive(Debug, Args)]
 pub struct VerifyByArgs {
     #[command(flatten)]
-    which: MemoryReferenceArgs,
-    /// It holds until this time or for this span (90d); then it counts as a draft
+    reference: MemoryReferenceArgs,
+    /// Time, date or span from now (90d) until which it is valid; afterwards it has the trust of a draft
     #[arg(long, value_name = "TIME", required_unless_present = "never")]
     until: Option<String>,
-    /// It needs no looking at again
+    /// It needs no further verification
     #[arg(long, conflicts_with = "until")]
     never: bool,
-    #[arg(long, help = "Why, for the history")]
+    #[arg(long, help = "Reason, kept in the history")]
     reason: Option<String>,
 }
 
@@ -104,10 +104,10 @@ impl VerifyByArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let engine = &job.session.engine;
         let until = self.until.as_deref().map(|text| parse_time(&*engine.clock, text, true)).transpose()?;
-        match engine.verify_by(&job.session.caller, self.which.resolve_id(job)?, until, self.reason)? {
+        match engine.verify_by(&job.session.caller, self.reference.resolve_id(job)?, until, self.reason)? {
             TransitionOutcome::Refused(refusal) => Err(refusal.into()),
             TransitionOutcome::Done(memory) => job.output.print_answer(&StatusView::new("confirmed", &memory), || {
-                let until = memory.verify_by.map_or("for good".to_owned(), |at| format!("until {at}"));
+                let until = memory.verify_by.map_or("without an end".to_owned(), |at| format!("until {at}"));
                 format!("{} {} {until}", job.output.paint(Tone::Good, "confirmed"), memory.id)
             }),
         }
@@ -117,15 +117,16 @@ impl VerifyByArgs {
 #[derive(Debug, Args)]
 pub struct BanArgs {
     #[command(subcommand)]
-    deed: BanCommand,
+    command: BanCommand,
 }
 
 #[derive(Debug, Subcommand)]
 enum BanCommand {
-    /// What may not return, newest first: when, why and where, not what
+    /// List bans, newest first: digest, scope, cause, time and reason, not the text
     List,
-    /// Let a value return
+    /// Allow a banned value to be saved again
     Lift {
+        /// Digest of the value, as `ban list` prints it
         #[arg(value_name = "DIGEST")]
         digest: String,
     },
@@ -134,7 +135,7 @@ enum BanCommand {
 impl BanArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
-        match self.deed {
+        match self.command {
             BanCommand::List => {
                 let bans = engine.bans(caller)?;
                 job.output.print_answer(&json!({ "bans": bans }), || {
@@ -153,7 +154,7 @@ impl BanArgs {
             BanCommand::Lift { digest } => {
                 let ban = engine.lift_ban(caller, &digest)?;
                 job.output.print_answer(&json!({ "status": "lifted", "ban": ban }), || {
-                    format!("{} it may return to {}", job.output.paint(Tone::Good, "lifted;"), ban.scope)
+                    format!("{} it may be saved again in {}", job.output.paint(Tone::Good, "lifted;"), ban.scope)
                 })
             }
         }

@@ -1,4 +1,4 @@
-//! `read`: one memory, whole.
+//! `read`: shows one memory; and the arguments that name a memory.
 
 use clap::Args;
 use engine::MemoryReference;
@@ -11,13 +11,13 @@ use crate::json_views::MemoryView;
 use crate::output::{Output, Tone};
 use crate::text_io::{escape_controls, one_line, parse_as_of};
 
-/// Which memory: what every command on one of them takes.
+/// Arguments that name one memory, shared by all commands on a memory.
 #[derive(Debug, Args)]
 pub struct MemoryReferenceArgs {
-    /// An id, a path, or store/path
+    /// Id, path or store/path of the memory
     #[arg(value_name = "PATH_OR_ID")]
     memory: String,
-    /// The store the path is in
+    /// Store of the path
     #[arg(long, value_name = "SLUG")]
     store: Option<String>,
 }
@@ -27,7 +27,7 @@ impl MemoryReferenceArgs {
         MemoryReference::parse(self.store.as_deref(), &self.memory)
     }
 
-    /// The id, looked up where a path was given.
+    /// Id of the memory; a path is looked up.
     pub fn resolve_id(&self, job: &Job<'_>) -> Result<MemoryId, Failure> {
         match self.to_reference() {
             MemoryReference::Id(id) => Ok(id),
@@ -39,18 +39,18 @@ impl MemoryReferenceArgs {
 #[derive(Debug, Args)]
 pub struct ReadArgs {
     #[command(flatten)]
-    which: MemoryReferenceArgs,
-    /// Print the content alone
+    reference: MemoryReferenceArgs,
+    /// Print only the content
     #[arg(long)]
     raw: bool,
-    /// As it stood at a past time, at the end of a day (2026-01-31), or so long ago (7d)
+    /// State of the memory at a past time, at the end of a day (2026-01-31) or a span ago (7d)
     #[arg(long, value_name = "TIME")]
     as_of: Option<String>,
 }
 
 impl ReadArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let (engine, caller, reference) = (&job.session.engine, &job.session.caller, self.which.to_reference());
+        let (engine, caller, reference) = (&job.session.engine, &job.session.caller, self.reference.to_reference());
         let memory = match &self.as_of {
             Some(time) => engine.read_as_of(caller, &reference, parse_as_of(&*engine.clock, time)?)?,
             None => engine.read(caller, &reference)?,

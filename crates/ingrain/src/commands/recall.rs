@@ -1,4 +1,4 @@
-//! `recall`, `audit`, `workflow`: four sources searched at once, and the two that are told from outside.
+//! `recall`: searches four sources at once. `audit` and `workflow`: write to two of them.
 
 use clap::{Args, Subcommand};
 use engine::{AuditEntry, RecallQuery, RecallResults, Remembered, StepOutput};
@@ -13,10 +13,10 @@ use crate::text_io::{one_line, parse_time, read_content};
 
 #[derive(Debug, Args)]
 pub struct RecallArgs {
-    /// What to look for in episodes, audit log, workflow steps and documents
+    /// Query, for episodes, audit log, workflow steps and documents
     #[arg(value_name = "QUERY", required = true)]
     words: Vec<String>,
-    /// Similarity below which what only its meaning found is dropped
+    /// Minimum similarity of hits found by vector only; default: the setting `limits.similarity_min` (0.7)
     #[arg(long, value_name = "0..1")]
     similarity: Option<f64>,
     #[command(flatten)]
@@ -26,21 +26,21 @@ pub struct RecallArgs {
 #[derive(Debug, Args)]
 pub struct AuditArgs {
     #[command(subcommand)]
-    deed: AuditCommand,
+    command: AuditCommand,
 }
 
 #[derive(Debug, Subcommand)]
 enum AuditCommand {
-    /// Add an entry that the whole tenant can find
+    /// Add an entry that every caller of the tenant can find
     Add {
-        /// What happened, in words; `-` reads stdin
+        /// Text of the entry; `-` reads stdin
         message: String,
-        #[arg(long, value_name = "NAME", help = "Such as deploy.finished")]
+        #[arg(long, value_name = "NAME", help = "Name of the action, for example deploy.finished")]
         action: String,
-        /// More about it, as a JSON object
+        /// Metadata as a JSON object
         #[arg(long, value_name = "JSON")]
         meta: Option<String>,
-        #[arg(long, value_name = "TIME", help = "When; default: now")]
+        #[arg(long, value_name = "TIME", help = "Time of the action; default: now")]
         at: Option<String>,
     },
 }
@@ -48,32 +48,34 @@ enum AuditCommand {
 #[derive(Debug, Args)]
 pub struct WorkflowArgs {
     #[command(subcommand)]
-    deed: WorkflowCommand,
+    command: WorkflowCommand,
 }
 
 #[derive(Debug, Subcommand)]
 enum WorkflowCommand {
-    /// Keep what a step came to, for the whole tenant to find
+    /// Save the output of a step, for every caller of the tenant to find
     Step {
+        /// Name of the workflow
         #[arg(value_name = "WORKFLOW")]
         workflow: String,
+        /// Name of the step
         #[arg(value_name = "STEP")]
         step: String,
-        /// What it came to; `-` reads stdin
+        /// Output of the step; `-` reads stdin
         output: String,
-        #[arg(long, value_name = "TIME", help = "When it was completed; default: now")]
+        #[arg(long, value_name = "TIME", help = "Time of completion; default: now")]
         at: Option<String>,
     },
 }
 
 impl RecallArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let asked = RecallQuery {
+        let query = RecallQuery {
             text: self.words.join(" "),
             similarity_min: self.similarity,
             limit: self.limit.requested_count(),
         };
-        let recalled = job.session.engine.search_my_memories(&job.session.caller, &asked)?;
+        let recalled = job.session.engine.search_my_memories(&job.session.caller, &query)?;
         job.output.print_answer(&recalled, || render_recalled(job.output, &recalled))
     }
 }
@@ -82,6 +84,7 @@ fn render_recalled(output: &Output, recalled: &RecallResults) -> String {
     let mut text = String::new();
     for (rank, found) in recalled.recollections.iter().enumerate() {
         let head = format!("{}. {}", rank + 1, found.title.as_deref().map(one_line).unwrap_or_default());
+        // Same spelling as in JSON.
         let source = serde_json::to_value(found.source).ok().and_then(|word| word.as_str().map(str::to_owned));
         text += &format!(
             "{}  {}\n   {}\n   {}\n",
@@ -105,7 +108,7 @@ fn render_recalled(output: &Output, recalled: &RecallResults) -> String {
 
 impl AuditArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let AuditCommand::Add { message, action, meta, at } = self.deed;
+        let AuditCommand::Add { message, action, meta, at } = self.command;
         let at = at.as_deref().map(|text| parse_time(&*job.session.engine.clock, text, false)).transpose()?;
         let meta = meta.as_deref().map(parse_object).transpose()?.unwrap_or_default();
         let entry = AuditEntry { action, message: read_content(Some(&message), None)?, meta, at };
@@ -115,7 +118,7 @@ impl AuditArgs {
 
 impl WorkflowArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let WorkflowCommand::Step { workflow, step, output, at } = self.deed;
+        let WorkflowCommand::Step { workflow, step, output, at } = self.command;
         let completed_at = at.as_deref().map(|text| parse_time(&*job.session.engine.clock, text, false)).transpose()?;
         let output = read_content(Some(&output), None)?;
         let step = StepOutput { workflow, step, output, completed_at };

@@ -1,11 +1,11 @@
-//! `receipt`, `blame`, `reach`: what was injected, why, and where it went.
+//! `receipt`, `blame` and `reach`: which memories were injected where, and why.
 
 use clap::{Args, Subcommand};
 use engine::MemoryReference;
 use engine::model::id::MemoryId;
 use engine::ports::row::RecordPage;
 use engine::recall::usage::MemoryUsage;
-use engine::receipts::receipt::{ConsideredMemory, Receipt as Record};
+use engine::receipts::receipt::{ConsideredMemory, Receipt};
 use engine::receipts::render::ContextBlock;
 use engine::text::plural::format_count;
 use serde_json::json;
@@ -19,23 +19,25 @@ use crate::text_io::one_line;
 #[derive(Debug, Args)]
 pub struct ReceiptArgs {
     #[command(subcommand)]
-    deed: ReceiptCommand,
+    command: ReceiptCommand,
 }
 
 #[derive(Debug, Subcommand)]
 enum ReceiptCommand {
-    /// Receipts, newest first; with --run, that run's
+    /// List receipts, newest first; with --run, only of that run
     List {
         #[command(flatten)]
-        stretch: PageArgs,
+        page: PageArgs,
     },
-    /// One receipt: every candidate and what became of it
+    /// Show one receipt: every candidate, whether it was shown, and why
     Show {
+        /// Id of the receipt
         #[arg(value_name = "ID")]
         id: String,
     },
-    /// Rebuild the injected block from the exact versions it was made of
+    /// Rebuild the injected block from the same versions of its memories; exit 1 if the bytes differ
     Replay {
+        /// Id of the receipt
         #[arg(value_name = "ID")]
         id: String,
     },
@@ -43,28 +45,27 @@ enum ReceiptCommand {
 
 #[derive(Debug, Args)]
 pub struct BlameArgs {
-    /// The run
+    /// Id of the run
     #[arg(value_name = "RUN")]
     run_id: String,
 }
 
 #[derive(Debug, Args)]
 pub struct ReachArgs {
-    /// The memory: its id or path
+    /// Id or path of the memory
     #[arg(value_name = "MEMORY")]
     memory: String,
 }
 
-/// A replay that is not byte for byte what was injected ends with this code: something was redacted or changed.
+/// Exit code of a replay that differs from the injected block, because a version was redacted or erased.
 const NOT_EXACT_EXIT_CODE: u8 = 1;
 
 impl ReceiptArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
-        match self.deed {
-            ReceiptCommand::List { stretch } => {
-                let RecordPage { items, next } =
-                    engine.receipts(caller, caller.run.as_deref(), &stretch.into_paging())?;
+        match self.command {
+            ReceiptCommand::List { page } => {
+                let RecordPage { items, next } = engine.receipts(caller, caller.run.as_deref(), &page.into_paging())?;
                 let view = json!({ "receipts": items, "next": next });
                 job.output
                     .print_answer(&view, || append_next_cursor(render_receipts(job.output, &items), next.as_deref()))
@@ -83,7 +84,8 @@ impl ReceiptArgs {
                     let redacted = format_count(replay.redacted.len(), "version was", "versions were");
                     let missing = format_count(replay.missing.len(), "is", "are");
                     job.output.print_note(&format!(
-                        "note: not what was injected; {redacted} redacted since, {missing} erased or in an archived store"
+                        "note: differs from the injected block; {redacted} redacted since, \
+                         {missing} erased or in an archived store"
                     ));
                 }
                 Err(Failure::AlreadyReported(NOT_EXACT_EXIT_CODE))
@@ -92,8 +94,8 @@ impl ReceiptArgs {
     }
 }
 
-fn render_receipts(output: &Output, receipts: &[Record]) -> String {
-    let row = |receipt: &Record| {
+fn render_receipts(output: &Output, receipts: &[Receipt]) -> String {
+    let row = |receipt: &Receipt| {
         let shown = receipt.candidates.iter().filter(|considered| considered.block.is_some()).count();
         vec![
             receipt.id.clone(),
@@ -108,7 +110,7 @@ fn render_receipts(output: &Output, receipts: &[Record]) -> String {
     output.render_table(&["receipt", "at", "caller", "run", "shown", "tokens", "query"], receipts.iter().map(row))
 }
 
-fn render_receipt(output: &Output, receipt: &Record) -> String {
+fn render_receipt(output: &Output, receipt: &Receipt) -> String {
     let row = |considered: &ConsideredMemory| {
         let block = match considered.block {
             Some(ContextBlock::Trusted) => "trusted",
@@ -160,9 +162,9 @@ impl ReachArgs {
 }
 
 fn render_usages(output: &Output, usages: &[MemoryUsage], since: Option<jiff::Timestamp>) -> String {
-    let kept = since.map(|since| format!("\nkept since {}", since.strftime("%F"))).unwrap_or_default();
+    let kept = since.map(|since| format!("\nreceipts are kept since {}", since.strftime("%F"))).unwrap_or_default();
     if usages.is_empty() {
-        return format!("nothing{kept}");
+        return format!("nothing found{kept}");
     }
     let row = |usage: &MemoryUsage| {
         vec![

@@ -1,10 +1,10 @@
-//! `redact`, `erase`, `certificate`: text that goes for good, and the proof.
+//! `redact`, `erase` and `certificate`: permanent erasure of text, and its proof.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use engine::model::id::VersionId;
-use engine::removal::certificate::Certificate as Proof;
+use engine::removal::certificate::Certificate;
 use engine::text::decode_error;
 use engine::text::plural::format_count;
 use engine::{EraseTarget, RedactionOutcome, RedactionRequest};
@@ -19,13 +19,13 @@ use crate::text_io::read_text_file;
 #[derive(Debug, Args)]
 pub struct RedactArgs {
     #[command(flatten)]
-    which: MemoryReferenceArgs,
-    #[arg(long, help = "Why, for the history and the certificate")]
+    reference: MemoryReferenceArgs,
+    #[arg(long, help = "Reason, kept in the history and the certificate")]
     reason: String,
-    /// Only this version (repeatable); default: all of them
+    /// Only this version (repeatable); default: all versions
     #[arg(long, value_name = "VERSION")]
     version_id: Vec<VersionId>,
-    /// The same text may be saved again
+    /// Allow the same text to be saved again
     #[arg(long)]
     may_return: bool,
 }
@@ -34,7 +34,7 @@ impl RedactArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let versions = (!self.version_id.is_empty()).then_some(self.version_id);
         let redaction = RedactionRequest {
-            memory: self.which.resolve_id(job)?,
+            memory: self.reference.resolve_id(job)?,
             versions,
             reason: self.reason,
             may_return: self.may_return,
@@ -58,7 +58,7 @@ impl RedactArgs {
                         done.memory.id
                     );
                     text += &format!("\n  certificate {}", done.certificate.id);
-                    done.held_back.iter().for_each(|id| text += &format!("\n  made from it, held back: {id}"));
+                    done.held_back.iter().for_each(|id| text += &format!("\n  derived from it, held back: {id}"));
                     text
                 })
             }
@@ -66,15 +66,15 @@ impl RedactArgs {
     }
 }
 
-/// Whose memories go: the shared flags --user, --pipeline or --tenant say.
+// The target is one of the shared flags --user, --pipeline and --tenant.
 #[derive(Debug, Args)]
 pub struct EraseArgs {
-    #[arg(long, help = "Why, for the certificate")]
+    #[arg(long, help = "Reason, kept in the certificate")]
     reason: Option<String>,
-    /// A user's values may be saved again
+    /// Allow the values of a user to be saved again
     #[arg(long)]
     may_return: bool,
-    /// Needed to erase a whole tenant
+    /// Confirm the erasure of a whole tenant
     #[arg(long)]
     yes: bool,
 }
@@ -82,6 +82,7 @@ pub struct EraseArgs {
 impl EraseArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let what = match job.global.erase_targets() {
+            // The narrowest target wins: beside `--user` the flag `--tenant` only selects the tenant.
             (Some(user), _, _) => EraseTarget::User(user),
             (None, Some(pipeline), _) => EraseTarget::Pipeline(pipeline),
             (None, None, Some(tenant)) if self.yes => EraseTarget::Tenant(tenant),
@@ -90,7 +91,10 @@ impl EraseArgs {
                     .with_hint("repeat with `--yes`"));
             }
             (None, None, None) => {
-                return Err(Failure::user_error("usage", "what shall be erased? give --user, --pipeline or --tenant"));
+                return Err(Failure::user_error(
+                    "usage",
+                    "nothing to erase given: add `--user`, `--pipeline` or `--tenant`",
+                ));
             }
         };
         let certificate = job.session.engine.erase(&job.session.caller, &what, self.reason, self.may_return)?;
@@ -111,25 +115,26 @@ impl EraseArgs {
 #[derive(Debug, Args)]
 pub struct CertificateArgs {
     #[command(subcommand)]
-    deed: CertificateCommand,
+    command: CertificateCommand,
 }
 
 #[derive(Debug, Subcommand)]
 enum CertificateCommand {
-    /// Every erasure, newest first
+    /// List certificates, newest first
     List,
-    /// Print one; with --json it can be kept and verified elsewhere
+    /// Show one certificate; save its --json output to verify it elsewhere
     #[command(visible_alias = "export")]
     Show {
+        /// Id of the certificate
         #[arg(value_name = "ID")]
         id: String,
     },
-    /// Check one against itself, the log and what can be read now
+    /// Verify the seal of a certificate, its log entry, and that the erased text is gone
     Verify {
-        /// Its id
+        /// Id of the certificate
         #[arg(value_name = "ID", required_unless_present = "file")]
         id: Option<String>,
-        /// A file it was kept in
+        /// File with the JSON of a certificate
         #[arg(long, value_name = "FILE", conflicts_with = "id")]
         file: Option<PathBuf>,
     },
@@ -138,7 +143,7 @@ enum CertificateCommand {
 impl CertificateArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
-        match self.deed {
+        match self.command {
             CertificateCommand::List => {
                 let certificates = engine.certificates(caller)?;
                 job.output
@@ -152,16 +157,18 @@ impl CertificateArgs {
                 let certificate = match (id, file) {
                     (Some(id), _) => engine.certificate(caller, &id)?,
                     (None, Some(file)) => parse_certificate(&read_text_file(&file)?)?,
-                    (None, None) => return Err(Failure::user_error("usage", "which certificate?")),
+                    (None, None) => {
+                        return Err(Failure::user_error("usage", "no certificate given: add its id or `--file FILE`"));
+                    }
                 };
                 let verified = engine.verify_certificate(caller, &certificate)?;
                 job.output.print_answer(&verified, || {
                     let word = if verified.valid { (Tone::Good, "valid") } else { (Tone::Bad, "not valid") };
                     let check = |name: &str, holds: bool| format!("\n  {} {name}", if holds { "yes" } else { "no " });
                     job.output.paint(word.0, word.1)
-                        + &check("its words are the sealed ones", verified.sealed)
-                        + &check("the log holds its seal", verified.logged)
-                        + &check("nothing it lists can be read here", verified.gone)
+                        + &check("the seal matches the content", verified.sealed)
+                        + &check("the event log contains the seal", verified.logged)
+                        + &check("nothing it lists can be read any more", verified.gone)
                 })?;
                 if verified.valid { Ok(()) } else { Err(Failure::AlreadyReported(2)) }
             }
@@ -169,24 +176,24 @@ impl CertificateArgs {
     }
 }
 
-fn parse_certificate(text: &str) -> Result<Proof, Failure> {
+fn parse_certificate(text: &str) -> Result<Certificate, Failure> {
     decode_error::from_slice(text.as_bytes())
-        .map_err(|words| Failure::user_error("shape.certificate", format!("the certificate does not fit {words}")))
+        .map_err(|words| Failure::user_error("shape.certificate", format!("the certificate is not valid {words}")))
 }
 
-fn render_certificates(job: &Job<'_>, certificates: &[Proof]) -> String {
-    let row = |proof: &Proof| {
+fn render_certificates(job: &Job<'_>, certificates: &[Certificate]) -> String {
+    let row = |certificate: &Certificate| {
         vec![
-            proof.id.clone(),
-            format!("{} {}", proof.erasure, proof.subject),
+            certificate.id.clone(),
+            format!("{} {}", certificate.erasure, certificate.subject),
             format!(
                 "{}, {}",
-                format_count(proof.memories, "memory", "memories"),
-                format_count(proof.versions, "version", "versions")
+                format_count(certificate.memories, "memory", "memories"),
+                format_count(certificate.versions, "version", "versions")
             ),
-            proof.by.clone(),
-            proof.at.to_string(),
-            proof.why.clone().unwrap_or_default(),
+            certificate.by.clone(),
+            certificate.at.to_string(),
+            certificate.why.clone().unwrap_or_default(),
         ]
     };
     job.output.render_table(&["id", "what", "how many", "by", "when", "why"], certificates.iter().map(row))

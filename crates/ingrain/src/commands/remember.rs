@@ -1,4 +1,4 @@
-//! `remember`: save what was learnt.
+//! `remember`: saves a memory; and the evidence flags.
 
 use std::path::PathBuf;
 
@@ -13,89 +13,88 @@ use serde_json::{Map, Value};
 use crate::commands::Job;
 use crate::error::Failure;
 use crate::json_views::SavedView;
-use crate::output::{Output, Tone};
+use crate::output::{Output, Tone, path_suffix};
 use crate::text_io::{parse_time, read_content};
 
 #[derive(Debug, Args)]
 pub struct RememberArgs {
-    /// What to remember; `-` reads stdin
+    /// Content; `-` reads stdin
     content: Option<String>,
-    /// Read the content from a file
+    /// File with the content
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Where to keep it. Default: system_notes with --system, conversation_memory with --conversation, lessons with
-    /// --pipeline, user_notes for a person, episodes for an agent
+    /// Store. Default: system_notes with --system, conversation_memory with --conversation, lessons with --pipeline,
+    /// user_notes for a person, episodes for an agent
     #[arg(long, value_name = "SLUG")]
     store: Option<String>,
-    /// An address in the store; writing to it again makes a new version
+    /// Path in the store; a save to the same path makes a new version
     #[arg(long)]
     path: Option<String>,
-    /// What it is for, such as runbook, incident_lesson, user_preference
+    /// Kind, for example runbook, incident_lesson or user_preference
     #[arg(long)]
     kind: Option<Kind>,
-    /// profile, episodic, semantic, procedural or working
+    /// Layer: profile, episodic, semantic, procedural or working
     #[arg(long)]
     layer: Option<Layer>,
-    #[arg(long, help = "A title")]
+    #[arg(long, help = "Title")]
     title: Option<String>,
-    /// When to recall it, in a few words
+    /// Recall hint: when to recall it, in a few words
     #[arg(long, value_name = "TEXT")]
     hint: Option<String>,
-    #[arg(long, help = "A tag (repeatable)")]
+    #[arg(long, help = "Tag (repeatable)")]
     tag: Vec<String>,
-    /// KEY=VALUE or a JSON object (repeatable)
+    /// Metadata: KEY=VALUE or a JSON object (repeatable)
     #[arg(long, value_name = "KEY=VALUE")]
     metadata: Vec<String>,
     #[command(flatten)]
-    proof: EvidenceArgs,
-    #[arg(long, value_name = "0..1", help = "How sure you are")]
+    evidence: EvidenceArgs,
+    #[arg(long, value_name = "0..1", help = "Confidence")]
     confidence: Option<f64>,
-    #[arg(long, value_name = "0..1", help = "How much it matters")]
+    #[arg(long, value_name = "0..1", help = "Importance; default: computed")]
     importance: Option<f64>,
-    /// Always give it to the model
+    /// Include it in every context
     #[arg(long)]
     always_inject: bool,
-    /// Stop returning it at this time or after this span (7d)
+    /// Expiry: a time, a date or a span from now (7d)
     #[arg(long, value_name = "TIME")]
     expires: Option<String>,
-    /// Look at it again by this time or after this span (90d); then, or at once where that has passed, it counts as a
-    /// draft
+    /// Time, date or span from now (90d) until which it is valid; afterwards it has the trust of a draft
     #[arg(long, value_name = "TIME")]
     verify_by: Option<String>,
-    /// How long it is worth keeping: routine, task_completion, decision, remember, error
+    /// Retention class: routine, task_completion, decision, remember or error
     #[arg(long, value_name = "CLASS")]
     ttl: Option<TtlClass>,
-    /// Who spoke this turn: user, assistant, system, tool_result
+    /// Role of the speaker of this turn: user, assistant, system or tool_result
     #[arg(long)]
     role: Option<TurnRole>,
-    /// The session this turn belongs to; default: --session
+    /// Session of this turn; default: --session
     #[arg(long, value_name = "ID")]
     turn_session: Option<String>,
-    /// Its position in the session
+    /// Position in the session
     #[arg(long, value_name = "N")]
     turn: Option<u32>,
-    #[arg(long, value_name = "NAME", help = "Who spoke, by name")]
+    #[arg(long, value_name = "NAME", help = "Name of the speaker")]
     speaker: Option<String>,
-    /// The sha256 you believe stands at the path now
+    /// Expected SHA-256 of the current content at the path; if it differs, the save is a conflict
     #[arg(long, value_name = "SHA256")]
     expect: Option<String>,
-    /// A version this was made from (repeatable)
+    /// Version it is derived from (repeatable)
     #[arg(long, value_name = "VERSION")]
     derived_from: Vec<VersionId>,
-    #[arg(long, help = "Why, for the history")]
+    #[arg(long, help = "Reason, kept in the history")]
     reason: Option<String>,
 }
 
-/// What shows it: the flags that `remember` and `patch` share.
+/// Evidence flags, shared by `remember`, `patch` and `propose`.
 #[derive(Debug, Args)]
 pub struct EvidenceArgs {
-    /// What showed it (repeatable)
+    /// Evidence, in words (repeatable)
     #[arg(long, value_name = "TEXT")]
     evidence: Vec<String>,
-    /// The sort of evidence, such as user_statement, tool_result, verification_result
+    /// Kind of evidence, for example user_statement, tool_result or verification_result
     #[arg(long, value_name = "KIND")]
     evidence_kind: Option<EvidenceKind>,
-    /// A tool call that showed it (repeatable)
+    /// Id of a tool call that is evidence (repeatable)
     #[arg(long, value_name = "ID")]
     tool_call: Vec<String>,
 }
@@ -124,19 +123,22 @@ impl RememberArgs {
             layer: self.layer,
             title: self.title,
             recall_hint: self.hint,
+            // `None` keeps the tags of the memory at the path; an empty list would remove them.
             tags: (!self.tag.is_empty()).then_some(self.tag),
             metadata: parse_metadata(&self.metadata)?,
             confidence: self.confidence,
             importance: self.importance,
+            // The flag only turns it on; `unpin` turns it off.
             always_inject: self.always_inject.then_some(true),
             expires_at: expires.transpose()?,
             verify_by: verify_by.transpose()?,
             ttl: self.ttl,
             role: self.role,
+            // `--turn-session` files the turn under another session than that of the call.
             session: self.turn_session.or_else(|| caller.session.clone()),
             turn: self.turn,
             speaker: self.speaker,
-            evidence: self.proof.into_evidence(caller),
+            evidence: self.evidence.into_evidence(caller),
             derived_from: self.derived_from,
             expected_sha256: self.expect,
             create_only: false,
@@ -145,7 +147,7 @@ impl RememberArgs {
     }
 }
 
-/// The store that fits who asks, where nobody names one.
+/// Default store of the caller. The most specific scope wins.
 fn default_store(caller: &Caller, system: Option<&str>) -> Result<String, Failure> {
     let slug = match caller {
         _ if system.is_some() => "system_notes",
@@ -154,16 +156,20 @@ fn default_store(caller: &Caller, system: Option<&str>) -> Result<String, Failur
         Caller { user: Some(_), .. } => "user_notes",
         Caller { agent: Some(_), .. } => "episodes",
         _ => {
-            return Err(Failure::user_error("shape.store_missing", "it is not clear where to keep this")
-                .with_hint("name a store with `--store`; `ingrain store list` shows them"));
+            return Err(Failure::user_error(
+                "shape.store_missing",
+                "no store given, and the caller has no default store",
+            )
+            .with_hint("give `--store SLUG`; `ingrain store list` lists the stores"));
         }
     };
     Ok(slug.to_owned())
 }
 
 impl EvidenceArgs {
-    /// Each evidence as one piece; tool calls join the texts in order, the rest stand alone.
+    /// Pairs the n-th `--evidence` with the n-th `--tool-call`; further tool calls become pieces of their own.
     pub fn into_evidence(self, caller: &Caller) -> Vec<Evidence> {
+        // Default kind by role: people state, programs observe.
         let kind = self.evidence_kind.unwrap_or(match caller.role {
             Role::Admin | Role::Reviewer => EvidenceKind::AdminEntry,
             Role::User => EvidenceKind::UserStatement,
@@ -182,7 +188,7 @@ impl EvidenceArgs {
     }
 }
 
-/// `KEY=VALUE` keeps the value as text; a JSON object keeps its types.
+/// Parses metadata. A `KEY=VALUE` value stays text (`1.10` is no number); a JSON object keeps its types.
 fn parse_metadata(given: &[String]) -> Result<Option<Map<String, Value>>, Failure> {
     let mut map = Map::new();
     for text in given {
@@ -205,17 +211,17 @@ fn render_saved(output: &Output, saved: &SavedMemory) -> String {
     let word = match saved.outcome {
         SaveOutcome::Created => "saved",
         SaveOutcome::Updated => "updated",
-        SaveOutcome::Unchanged => "known already",
+        SaveOutcome::Unchanged => "already known",
     };
-    let place = memory.path.as_deref().map(|path| format!("/{path}")).unwrap_or_default();
+    let path = path_suffix(memory.path.as_deref());
     let mut lines = vec![
-        format!("{} in {}{place} ({})", output.paint(Tone::Good, word), memory.store, memory.scope),
+        format!("{} in {}{path} ({})", output.paint(Tone::Good, word), memory.store, memory.scope),
         format!("  id      {}", memory.id),
         format!("  sha256  {}", memory.sha256),
         format!("  {}, {}, version {}", memory.trust, memory.state, memory.version_number),
     ];
-    lines.extend(saved.deduped_by.map(|by| format!("  met what stood there by {by}")));
-    lines.extend(saved.near.map(|near| format!("  near, but another fact: {near}")));
+    lines.extend(saved.deduped_by.map(|by| format!("  matched an existing memory by {by}")));
+    lines.extend(saved.near.map(|near| format!("  similar, but a different fact: {near}")));
     lines.extend(memory.expires_at.map(|at| format!("  expires {at}")));
     lines.extend(saved.warnings.iter().map(|warning| format!("  note: {warning}")));
     lines.extend((!memory.flags.is_empty()).then(|| format!("  flagged: {}", memory.flags.join(", "))));

@@ -1,4 +1,4 @@
-//! `scan --all`: what is stored and would be refused today.
+//! `scan --all`: scans stored memories with the current rules.
 
 use std::collections::HashSet;
 
@@ -17,12 +17,12 @@ pub fn run(job: &Job<'_>, propose: bool) -> Result<(), Failure> {
     let (mut scanned, mut proposed, mut findings) = (0, 0, Vec::new());
     let mut after = None;
     loop {
-        let stretch = engine.rescan(caller, after, propose)?;
-        (0..stretch.scanned).for_each(|_| progress.count_piece());
-        scanned += stretch.scanned;
-        proposed += stretch.proposed;
-        findings.extend(stretch.findings);
-        after = stretch.next;
+        let batch = engine.rescan(caller, after, propose)?;
+        (0..batch.scanned).for_each(|_| progress.count_piece());
+        scanned += batch.scanned;
+        proposed += batch.proposed;
+        findings.extend(batch.findings);
+        after = batch.next;
         if after.is_none() {
             break;
         }
@@ -38,22 +38,23 @@ pub fn run(job: &Job<'_>, propose: bool) -> Result<(), Failure> {
             let version = finding.version.to_string();
             vec![memory, version, finding.store.clone(), field, rule, severity, review(finding)]
         };
+        // Several findings of one memory share a review.
         let waiting: HashSet<_> = findings.iter().filter_map(|finding| finding.review).collect();
-        let told = format!(
+        let totals = format!(
             "{}, {}, {proposed} proposed now, {} (`ingrain review list --action redact`)",
             format_count(scanned, "memory", "memories"),
             format_count(findings.len(), "finding", "findings"),
             format_count(waiting.len(), "review", "reviews")
         );
         match findings.is_empty() {
-            true => told,
+            true => totals,
             false => {
                 let header = ["memory", "version", "store", "field", "rule", "severity", "review"];
-                format!("{}\n{told}", job.output.render_table(&header, findings.iter().map(row)))
+                format!("{}\n{totals}", job.output.render_table(&header, findings.iter().map(row)))
             }
         }
     })?;
-    // Somebody has still to look, as with a file that would be refused: what was proposed is not redacted yet.
+    // Exit 3, as for a file that would be refused: a proposal does not redact anything yet.
     match findings.is_empty() {
         true => Ok(()),
         false => Err(Failure::REFUSAL_REPORTED),

@@ -1,69 +1,65 @@
-//! `review`: what waits for a person, and the decision.
+//! `review`: lists proposals and decides on them.
 
 use clap::{Args, Subcommand};
-use engine::model::review::Review as Waiting;
-use engine::model::review::{Action, ReviewState};
+use engine::model::review::{Action, Review, ReviewState};
 use engine::review::{BulkDecisionReport, DecisionOutcome, QueueFilter, QueuePage, ReviewView};
 use serde_json::json;
 use similar::TextDiff;
 
 use crate::commands::Job;
-use crate::commands::page_args::LimitArgs;
+use crate::commands::page_args::{PageArgs, append_next_cursor};
 use crate::error::Failure;
 use crate::json_views::MemoryView;
-use crate::output::{Output, Tone};
+use crate::output::{Output, Tone, path_suffix};
 use crate::text_io::{escape_controls, one_line};
 
 #[derive(Debug, Args)]
 pub struct ReviewArgs {
     #[command(subcommand)]
-    deed: ReviewCommand,
+    command: ReviewCommand,
 }
 
 #[derive(Debug, Subcommand)]
 enum ReviewCommand {
-    /// What waits, oldest first
+    /// List proposals, oldest first
     List(ListReviewsArgs),
-    /// One proposal: what would stand, what stands now, what speaks for it
+    /// Show one proposal: the diff, its evidence, and whether an approval would be refused
     Show {
-        /// The review's id or the record's
+        /// Id of the review or of its memory
         #[arg(value_name = "ID")]
         id: String,
     },
-    /// Let it stand
+    /// Approve proposals
     #[command(visible_alias = "approve")]
     Confirm(DecisionArgs),
-    /// Close it without doing it
+    /// Reject proposals
     Reject(DecisionArgs),
-    /// Send it back to whoever proposed it
+    /// Send a proposal back to its author
     RequestChanges {
-        /// The review's id or the record's
+        /// Id of the review or of its memory
         #[arg(value_name = "ID")]
         id: String,
-        #[arg(long, alias = "reason", help = "What is missing")]
+        #[arg(long, alias = "reason", help = "Comment for the author")]
         comment: String,
     },
 }
 
 #[derive(Debug, Args)]
 struct ListReviewsArgs {
-    /// Only this state: pending (default), changes_requested, approved, rejected, superseded, or all
+    /// Only this state: pending, changes_requested, approved, rejected, superseded or all
     #[arg(long, value_name = "STATE", default_value = "pending", value_parser = parse_state_filter)]
     state: StateFilter,
-    /// Only this action, such as promote or profile_update
+    /// Only this action, for example promote or profile_update
     #[arg(long)]
     action: Option<Action>,
     /// Only proposals for this store
     #[arg(long, value_name = "SLUG")]
     store: Option<String>,
     #[command(flatten)]
-    limit: LimitArgs,
-    /// Go on where a page ended
-    #[arg(long, value_name = "CURSOR")]
-    after: Option<String>,
+    page: PageArgs,
 }
 
-/// One state, or every one.
+/// One state, or `None` for all.
 #[derive(Clone, Copy, Debug)]
 struct StateFilter(Option<ReviewState>);
 
@@ -79,24 +75,24 @@ fn parse_state_filter(word: &str) -> Result<StateFilter, String> {
 
 #[derive(Debug, Args)]
 struct DecisionArgs {
-    /// The review's id or the record's (repeatable)
+    /// Id of the review or of its memory (several allowed)
     #[arg(value_name = "ID", required_unless_present = "all")]
     ids: Vec<String>,
-    /// Everything that waits, narrowed by --action and --store
+    /// Decide all pending proposals, narrowed by --action and --store
     #[arg(long, conflicts_with = "ids")]
     all: bool,
     #[arg(long, requires = "all", help = "Only this action")]
     action: Option<Action>,
     #[arg(long, requires = "all", value_name = "SLUG", help = "Only proposals for this store")]
     store: Option<String>,
-    #[arg(long, alias = "reason", help = "Why, for the history")]
+    #[arg(long, alias = "reason", help = "Reason, kept in the history")]
     comment: Option<String>,
 }
 
 impl ReviewArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
-        match self.deed {
+        match self.command {
             ReviewCommand::List(list) => list.run(job),
             ReviewCommand::Show { id } => print_review(job, &engine.review(caller, &id)?),
             ReviewCommand::Confirm(decision) => decision.run(job, true),
@@ -110,37 +106,33 @@ impl ReviewArgs {
 
 impl ListReviewsArgs {
     fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let after = self.after.as_deref().map(QueuePage::mark_from_token).transpose()?;
+        let after = self.page.after().map(QueuePage::mark_from_token).transpose()?;
         let filter = QueueFilter {
             state: self.state.0,
             action: self.action,
             store: self.store,
             after,
-            limit: self.limit.requested_count(),
+            limit: self.page.requested_count(),
         };
         let queue = job.session.engine.reviews(&job.session.caller, &filter)?;
         let next = queue.next_token();
         let view = json!({ "reviews": queue.reviews, "next": next });
         job.output.print_answer(&view, || {
             if queue.reviews.is_empty() {
-                return "nothing waits".to_owned();
+                return "no proposals".to_owned();
             }
-            let mut text = render_reviews(job.output, &queue.reviews);
-            if let Some(next) = &next {
-                text += &format!("\nmore: --after {next}");
-            }
-            text
+            append_next_cursor(render_reviews(job.output, &queue.reviews), next.as_deref())
         })
     }
 }
 
-fn render_reviews(output: &Output, reviews: &[Waiting]) -> String {
-    let row = |review: &Waiting| {
-        let place = review.target_path.as_deref().map(|path| format!("/{path}")).unwrap_or_default();
+fn render_reviews(output: &Output, reviews: &[Review]) -> String {
+    let row = |review: &Review| {
+        let path = path_suffix(review.target_path.as_deref());
         vec![
             review.id.to_string(),
             review.action.to_string(),
-            format!("{}{place}", review.target_store),
+            format!("{}{path}", review.target_store),
             review.risk.to_string(),
             review.state.to_string(),
             review.proposer.clone(),
@@ -152,6 +144,7 @@ fn render_reviews(output: &Output, reviews: &[Waiting]) -> String {
 
 fn print_review(job: &Job<'_>, seen: &ReviewView) -> Result<(), Failure> {
     let impact = job.session.engine.review_impact(&job.session.caller, seen)?;
+    // A compaction replaces several memories; the diff shows the first.
     let before = seen.current_memories.first().map(|memory| memory.content.as_str()).unwrap_or_default();
     let after = seen.proposed.as_ref().map(|memory| memory.content.as_str()).unwrap_or_default();
     let diff = TextDiff::from_lines(before, after).unified_diff().header("now", "proposed").to_string();
@@ -182,7 +175,7 @@ fn print_review(job: &Job<'_>, seen: &ReviewView) -> Result<(), Failure> {
             }
             None if seen.review.state.is_open() => {
                 let word = job.output.paint(Tone::Good, "verdict");
-                text += &format!("\n{word}: none against it, from policy, the scanner or bans");
+                text += &format!("\n{word}: no objection from policy, the scanner or bans");
             }
             None => {}
         }
@@ -196,6 +189,7 @@ fn print_review(job: &Job<'_>, seen: &ReviewView) -> Result<(), Failure> {
 impl DecisionArgs {
     fn run(self, job: &Job<'_>, approve: bool) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
+        // One id is answered with the decision itself, several with counts.
         if let ([id], false) = (self.ids.as_slice(), self.all) {
             let decided = match approve {
                 true => engine.approve(caller, id, self.comment.as_deref())?,
@@ -207,12 +201,13 @@ impl DecisionArgs {
         let done = engine.decide_all(caller, &ids, approve, self.comment.as_deref())?;
         let left = !done.not_decided.is_empty();
         job.output.print_answer(&done, || render_bulk(job.output, &done))?;
+        // Exit 2 if any id was not decided; each is listed with its reason.
         if left { Err(Failure::AlreadyReported(2)) } else { Ok(()) }
     }
 }
 
 fn render_bulk(output: &Output, done: &BulkDecisionReport) -> String {
-    let mut text = format!("{} decided, {} left", done.decided, done.not_decided.len());
+    let mut text = format!("{} decided, {} not decided", done.decided, done.not_decided.len());
     for not in &done.not_decided {
         text += &format!("\n  {} {} [{}]", output.paint(Tone::Bad, &not.id), not.message, not.code);
     }
@@ -226,9 +221,9 @@ fn print_decision(job: &Job<'_>, decided: DecisionOutcome) -> Result<(), Failure
             let (review, memory) = (&approval.review, &approval.memory);
             let view = json!({ "status": review.state, "review": review, "memory": MemoryView::from(memory) });
             job.output.print_answer(&view, || {
-                let place = memory.path.as_deref().map(|path| format!("/{path}")).unwrap_or_default();
+                let path = path_suffix(memory.path.as_deref());
                 format!(
-                    "{} {}: {}{place} {}",
+                    "{} {}: {}{path} {}",
                     job.output.paint(Tone::Good, "approved"),
                     review.id,
                     memory.store,

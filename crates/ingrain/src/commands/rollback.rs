@@ -1,4 +1,4 @@
-//! `rollback`: take back what was activated.
+//! `rollback`: undoes the activation of a memory.
 
 use clap::Args;
 use engine::RollbackOutcome;
@@ -12,32 +12,34 @@ use crate::output::Tone;
 #[derive(Debug, Args)]
 pub struct RollbackArgs {
     #[command(flatten)]
-    which: MemoryReferenceArgs,
-    /// Bring back what it had replaced: another memory, or the version of this one that stood before
+    reference: MemoryReferenceArgs,
+    /// Restore the memory it replaced, or its own version before
     #[arg(long)]
     restore: bool,
-    #[arg(long, help = "Why, for the history")]
+    #[arg(long, help = "Reason, kept in the history")]
     reason: Option<String>,
 }
 
 impl RollbackArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let id = self.which.resolve_id(job)?;
+        let id = self.reference.resolve_id(job)?;
         match job.session.engine.rollback(&job.session.caller, id, self.restore, self.reason.as_deref())? {
             RollbackOutcome::Refused(refusal) => Err(refusal.into()),
             RollbackOutcome::Done(done) => {
                 let restored: Vec<_> = done.restored.iter().map(|memory| memory.id).collect();
+                let not_restored: Vec<_> =
+                    done.not_restored.iter().map(|(id, why)| json!({ "id": id, "why": why })).collect();
                 let view = json!({
                     "status": "rolled_back",
                     "id": done.memory.id,
                     "state": done.memory.state,
                     "restored": restored,
-                    "not_restored": done.not_restored.iter().map(|(id, why)| json!({ "id": id, "why": why })).collect::<Vec<_>>(),
+                    "not_restored": not_restored,
                 });
                 job.output.print_answer(&view, || {
                     let mut text = format!("{} {}", job.output.paint(Tone::Good, "rolled back"), done.memory.id);
                     for id in &restored {
-                        let how = if *id == done.memory.id { "as it was before" } else { "active again" };
+                        let how = if *id == done.memory.id { "earlier version restored" } else { "active again" };
                         text += &format!("\n  {how}: {id}");
                     }
                     done.not_restored.iter().for_each(|(id, why)| text += &format!("\n  not restored: {id}: {why}"));

@@ -1,4 +1,4 @@
-//! `run`: a stretch of work with a scratch memory of its own.
+//! `run`: opens, closes and lists runs, each with its own working memory.
 
 use clap::{Args, Subcommand};
 use engine::ports::row::RecordPage;
@@ -14,61 +14,61 @@ use crate::output::Tone;
 #[derive(Debug, Args)]
 pub struct RunArgs {
     #[command(subcommand)]
-    deed: RunCommand,
+    command: RunCommand,
 }
 
 #[derive(Debug, Subcommand)]
 enum RunCommand {
-    /// Open a run; its working memory is seen only inside it
+    /// Open a run; its working memory is visible only inside it
     Open {
-        /// Its id; default: --run, else a fresh one
+        /// Id of the run; default: --run, else a new one
         #[arg(value_name = "ID")]
         id: Option<String>,
-        #[arg(long, help = "What it is for")]
+        #[arg(long, help = "Goal of the run")]
         goal: Option<String>,
-        /// The workflow it follows
+        /// Workflow that the run follows
         #[arg(long, value_name = "NAME")]
         workflow: Option<String>,
     },
-    /// Close a run: working memory goes, one episode stays
+    /// Close a run: tombstone its working memory and save one episode
     Close {
-        /// Its id; default: --run
+        /// Id of the run; default: --run
         #[arg(value_name = "ID")]
         id: Option<String>,
-        /// success, failure or cancelled
+        /// Outcome: success, failure or cancelled
         #[arg(long, default_value = "success")]
         outcome: RunOutcome,
-        #[arg(long, help = "What came of it")]
+        #[arg(long, help = "Summary of the result")]
         summary: Option<String>,
-        /// The workflow it followed
+        /// Workflow that the run followed
         #[arg(long, value_name = "NAME")]
         workflow: Option<String>,
     },
-    /// Runs, newest first
+    /// List runs, newest first
     List {
-        #[arg(long, help = "Only open ones")]
+        #[arg(long, help = "Only open runs")]
         open: bool,
         #[command(flatten)]
-        stretch: PageArgs,
+        page: PageArgs,
     },
 }
 
 impl RunArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
-        match self.deed {
+        match self.command {
             RunCommand::Open { id, goal, workflow } => {
                 let run = engine.open_run(caller, id, goal, workflow)?;
                 let view = json!({ "status": "open", "id": run.id, "run": run });
                 job.output.print_answer(&view, || format!("{} run {}", job.output.paint(Tone::Good, "opened"), run.id))
             }
             RunCommand::Close { id, outcome, summary, workflow } => {
-                let missing = || Failure::user_error("usage", "which run? give its id or `--run ID`");
+                let missing = || Failure::user_error("usage", "no run given: add its id or `--run ID`");
                 let run = id.or_else(|| caller.run.clone()).ok_or_else(missing)?;
                 close_run(job, &CloseRunRequest { run, outcome, summary, workflow })
             }
-            RunCommand::List { open, stretch } => {
-                let RecordPage { items, next } = engine.runs(caller, open, &stretch.into_paging())?;
+            RunCommand::List { open, page } => {
+                let RecordPage { items, next } = engine.runs(caller, open, &page.into_paging())?;
                 job.output.print_answer(&json!({ "runs": items, "next": next }), || {
                     let row = |run: &engine::Run| {
                         let ended = run.outcome.map_or("open", RunOutcome::as_str).to_owned();
@@ -96,7 +96,8 @@ fn close_run(job: &Job<'_>, closing: &CloseRunRequest) -> Result<(), Failure> {
             });
             job.output.print_answer(&view, || {
                 let word = job.output.paint(Tone::Good, "closed");
-                let mut text = format!("{word} run {}; {} working memories went", closed.run.id, closed.tombstoned);
+                let mut text =
+                    format!("{word} run {}; {} working memories tombstoned", closed.run.id, closed.tombstoned);
                 text += &format!("\n  episode   {}", closed.episode.id);
                 closed.procedure.iter().for_each(|memory| text += &format!("\n  procedure {}", memory.id));
                 text

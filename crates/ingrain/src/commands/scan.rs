@@ -1,4 +1,4 @@
-//! `scan`: the safety scanner on any text, without a database; what is about a database is in `allow` and `rescan`.
+//! `scan`: the scanner on any text, without a database. `allow_list` and `rescan` hold the parts that need one.
 
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
@@ -19,34 +19,35 @@ use crate::text_io::{escape_controls, read_stdin, read_text_file};
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct ScanArgs {
     #[command(subcommand)]
-    deed: Option<AllowlistCommand>,
-    /// Files to scan; `-` is stdin
+    command: Option<AllowlistCommand>,
+    /// Files to scan; `-` reads stdin
     #[arg(value_name = "FILE", required_unless_present_any = ["jsonl", "all"])]
     files: Vec<PathBuf>,
-    /// Scan the `text` of each line of a JSON Lines file (`-` is stdin) and answer line by line
+    /// JSON Lines file: scan the `text` of each line and print one result per line; `-` reads stdin
     #[arg(long, value_name = "FILE", conflicts_with = "files")]
     jsonl: Option<PathBuf>,
-    /// Scan again what is stored, as a save would be judged today; admins only
+    /// Scan all stored memories with the current rules (admins only)
     #[arg(long, conflicts_with_all = ["files", "jsonl", "scope"])]
     all: bool,
-    /// With --all: make a review for each that would be refused, whose approval redacts it
+    /// With --all: propose to redact each memory that would be refused
     #[arg(long, requires = "all", conflicts_with_all = ["files", "jsonl"])]
     propose: bool,
-    /// As a save of the tenant would be judged: what `scan allow` lets through passes. Without it no database is asked
+    /// Let values pass that `scan allow` allows in this tenant; needs the database
     #[arg(long, conflicts_with = "all")]
     allowed: bool,
-    /// Judge as a save in this place would be
+    /// Strictness of the verdict
     #[arg(long, value_enum, default_value_t = ScanScope::Strict)]
     scope: ScanScope,
 }
 
-/// What finds: the rules alone, or the rules and what a tenant lets through.
+/// Scanning function: the rules alone, or the rules with the tenant's allow list.
 type Inspector<'a> = dyn Fn(&str) -> Result<Vec<Finding>, Failure> + 'a;
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum ScanScope {
+    /// As for a save in a workspace store: planted instructions are blocked
     Strict,
-    /// Planted orders are flagged, not blocked
+    /// As for a save in a conversation: planted instructions are flagged
     Conversation,
 }
 
@@ -56,7 +57,7 @@ struct FindingView {
     severity: Severity,
     start: usize,
     end: usize,
-    /// Of exactly what was found, for `scan allow --digest`.
+    /// SHA-256 of the exact text found, for `scan allow --digest`.
     sha256: String,
 }
 
@@ -79,20 +80,20 @@ struct JsonLine {
 }
 
 impl ScanArgs {
-    /// Whether it is about what is kept rather than about a text.
+    /// Whether this call reads the database.
     pub fn needs_database(&self) -> bool {
-        self.deed.is_some() || self.all || self.allowed
+        self.command.is_some() || self.all || self.allowed
     }
 
     pub fn run_on_database(self, job: &Job<'_>) -> Result<(), Failure> {
-        match self.deed {
-            Some(deed) => deed.run(job),
+        match self.command {
+            Some(command) => command.run(job),
             None if self.all => rescan::run(job, self.propose),
             None => self.scan_inputs(job.output, &|text| Ok(job.session.engine.scan(&job.session.caller, text)?)),
         }
     }
 
-    /// By the rules alone.
+    /// Scans with the rules alone, without a database.
     pub fn run(self, output: &Output) -> Result<(), Failure> {
         self.scan_inputs(output, &|text| Ok(safety::inspect(text)))
     }
@@ -131,6 +132,7 @@ impl ScanArgs {
             let text = if file == Path::new("-") { read_stdin()? } else { read_text_file(file)? };
             let (verdict, findings) = self.judge_text(&text, inspect)?;
             let name = file.display().to_string();
+            // For people file by file; with `--json` one value at the end.
             if !output.json {
                 output.print_text(&render_findings(output, &name, &text, verdict, &findings))?;
             }
@@ -145,16 +147,16 @@ impl ScanArgs {
         }
     }
 
-    /// Answers while reading, so that a file larger than memory is no trouble.
+    /// Prints results while reading, so that the file may be larger than memory.
     fn scan_lines(&self, file: &Path, inspect: &Inspector<'_>) -> Result<(), Failure> {
-        let unreadable =
-            |error| Failure::user_error("input.unreadable", format!("cannot read `{}`: {error}", file.display()));
+        let unreadable = |error: std::io::Error| Failure::unreadable_input(file.display(), &error);
         let reader: Box<dyn Read> = match file == Path::new("-") {
             true => Box::new(std::io::stdin().lock()),
             false => Box::new(std::fs::File::open(file).map_err(unreadable)?),
         };
         let mut answers = BufWriter::new(std::io::stdout().lock());
-        let mut odd = 0_u64;
+        let mut malformed = 0_u64;
+        // Split by bytes: invalid UTF-8 is then one malformed line and does not end the scan.
         for (at, line) in BufReader::new(reader).split(b'\n').enumerate() {
             let line = line.map_err(unreadable)?;
             if line.trim_ascii().is_empty() {
@@ -168,38 +170,40 @@ impl ScanArgs {
                         .unwrap_or_default()
                 }
                 Err(error) => {
-                    odd += 1;
+                    malformed += 1;
                     let id = line_id(&line).unwrap_or_else(|| json!(at + 1));
-                    json!({ "id": id, "line": at + 1, "status": "error", "code": "input.line", "error": error.to_string() })
+                    let message = error.to_string();
+                    json!({ "id": id, "line": at + 1, "status": "error", "code": "input.line", "error": message })
                         .to_string()
                 }
             };
             map_write_error(writeln!(answers, "{answer}"))?;
         }
         map_write_error(answers.flush())?;
-        match odd {
+        match malformed {
             0 => Ok(()),
-            // Each was named in its place already.
+            // Each malformed line was reported in its place.
             _ => Err(Failure::AlreadyReported(2)),
         }
     }
 }
 
-/// The id a line gave itself, although the rest of it does not fit.
+/// The `id` field of a line that is otherwise malformed.
 fn line_id(line: &[u8]) -> Option<Value> {
     let line: Value = serde_json::from_slice(line).ok()?;
     line.get("id").filter(|id| !id.is_null()).cloned()
 }
 
-/// Where and which rule, never the text itself.
+/// Position and rule of each finding, never the text.
 fn render_findings(output: &Output, name: &str, text: &str, verdict: &str, findings: &[FindingView]) -> String {
     let tone = if verdict == "clean" { Tone::Good } else { Tone::Bad };
-    let mut told = format!("{}: {}\n", escape_controls(name), output.paint(tone, verdict));
+    let mut lines = format!("{}: {}\n", escape_controls(name), output.paint(tone, verdict));
     for finding in findings {
+        // Offsets are bytes; the line and column shown count characters.
         let before = &text[..text.floor_char_boundary(finding.start)];
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-        told += &format!("  {line}:{column} {} ({:?})\n", finding.rule, finding.severity);
+        lines += &format!("  {line}:{column} {} ({:?})\n", finding.rule, finding.severity);
     }
-    told
+    lines
 }

@@ -1,4 +1,4 @@
-//! `search`: find, best first, and say why.
+//! `search`: finds memories, best match first, and explains scores.
 
 use std::fmt::Write;
 
@@ -18,20 +18,20 @@ use crate::text_io::{escape_controls, one_line, read_stdin};
 
 #[derive(Debug, Args)]
 pub struct SearchArgs {
-    /// What to look for, or `-` for stdin; without words, everything by trust, kind and age
+    /// Query; `-` reads stdin; without words, rank by trust, kind and age
     #[arg(value_name = "QUERY")]
     words: Vec<String>,
     #[command(flatten)]
     filters: FilterArgs,
     #[command(flatten)]
     limit: LimitArgs,
-    /// How to score: operational, episodic, lesson, layered, hint
+    /// Ranker: operational, episodic, lesson, layered or hint; default: the store's own, else operational
     #[arg(long)]
     ranker: Option<Ranker>,
-    /// Show what each score is made of; with an id, also why that one was or was not returned
+    /// Show the parts of each score; with an id, also why that memory was returned or not
     #[arg(long, value_name = "ID", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     explain: Option<String>,
-    /// Leave vectors out
+    /// Search by words only, without vectors
     #[arg(long)]
     words_only: bool,
 }
@@ -56,7 +56,7 @@ impl SearchArgs {
             .print_answer(&AnswerView::from(&answer), || render_answer(job.output, &answer, self.explain.is_some()))
     }
 
-    /// The words, or `-` for stdin.
+    /// Text of the query; `-` reads stdin.
     fn query_text(&self) -> Result<String, Failure> {
         match self.words.as_slice() {
             [dash] if dash == "-" => read_stdin(),
@@ -64,12 +64,13 @@ impl SearchArgs {
         }
     }
 
-    /// `--explain=ID`, and `--explain ID words…` as people type it.
+    /// Id of `--explain=ID`; also accepts `--explain ID words…`, where clap takes the id for the first word.
     fn take_explain_id(&mut self) -> Result<Option<MemoryId>, Failure> {
         let wrong =
             |_| Failure::user_error("usage", "`--explain` takes the id of a memory").with_hint("`--explain=ID`");
         match self.explain.as_deref() {
             None => Ok(None),
+            // `--explain` without `=`: the first word is the id if it parses as one.
             Some("") if self.words.len() > 1 => {
                 let id = self.words[0].parse().ok();
                 if id.is_some() {
@@ -120,7 +121,7 @@ fn render_hit(output: &Output, rank: usize, hit: &Hit) -> String {
     )
 }
 
-/// The score's parts as bars, so that a person sees at a glance what carried it.
+/// Parts of the score as bars, scaled to the largest part (at least 1).
 fn render_score_bars(hit: &Hit) -> String {
     const WIDTH: f64 = 24.0;
     let most = hit.parts.values().fold(1.0_f64, |most, part| most.max(*part));

@@ -1,4 +1,4 @@
-//! `serve`: REST, live events and the API page, until told to stop.
+//! `serve`: HTTP server for REST, MCP and live events, until SIGINT or SIGTERM.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -22,31 +22,31 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::assemble::Session;
 use crate::clock::SystemClock;
-use crate::config::{Config, RULE_MANAGE, RULE_READ};
+use crate::config::Config;
 use crate::error::Failure;
 use crate::output::{Output, Tone};
 use crate::stderr_log::LogWriter;
 
 #[derive(Debug, Args)]
 pub struct ServeArgs {
-    /// Address to listen at
+    /// IP address to listen on; default: the setting `server.host` (127.0.0.1)
     #[arg(long, value_name = "ADDRESS")]
     host: Option<IpAddr>,
-    /// Port to listen at; 0 takes a free one
+    /// Port to listen on, 0 for any free one; default: the setting `server.port` (4647)
     #[arg(long, value_name = "N")]
     port: Option<u16>,
-    /// Callers on this machine need no key; only on a loopback address
+    /// Let callers on this machine in without a key; loopback addresses only
     #[arg(long)]
     local: bool,
 }
 
-/// What a start says, once.
+/// Start message.
 #[derive(Serialize)]
 struct StartupInfo {
     address: String,
     docs: String,
     data: String,
-    /// Shown at the first start only.
+    /// Key of the operator; only at the first start of a tenant.
     #[serde(skip_serializing_if = "Option::is_none")]
     admin_key: Option<String>,
     local: bool,
@@ -62,15 +62,17 @@ impl ServeArgs {
             })?,
         };
         if self.local && !host.is_loopback() {
-            let message = format!("without keys, only this machine may call, and `{host}` is open to others");
+            let message =
+                format!("`--local` needs no key and is allowed on loopback addresses only, and `{host}` is not one");
             return Err(Failure::user_error("serve.local_elsewhere", message)
-                .with_hint("leave out `--local`, or listen at 127.0.0.1"));
+                .with_hint("omit `--local`, or listen on 127.0.0.1"));
         }
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new(config.fixed_now()?));
         log_to_stderr(settings, &clock)?;
         let Session { engine, caller } = Session::open(&cap_database_wait(config))?;
-        // A skill that cannot be read is better told now, in the log, than at the first turn.
+        // Loads the skills now, so that unreadable ones are logged at the start and not at the first turn.
         engine.skills();
+        // With `--local` no key is needed, so none is created.
         let admin_key = if self.local { None } else { create_first_key(&engine, caller.tenant)? };
         let address = SocketAddr::new(host, self.port.unwrap_or(settings.port));
         let settings = ServerConfig {
@@ -79,33 +81,36 @@ impl ServeArgs {
             local: self.local.then_some(caller),
             ..settings.clone()
         };
-        let data = engine.backend.health()?.location;
-        let tell = |bound: SocketAddr| {
+        // Path or server of the database, for the start message.
+        let data = engine.database().health()?.location;
+        let report_start = |bound: SocketAddr| {
             let docs = format!("http://{bound}/docs");
             let started = StartupInfo { address: format!("http://{bound}"), docs, data, admin_key, local: self.local };
             output.print_answer(&started, || render_startup(output, &started))
         };
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(worker_thread_count()).enable_all().build();
-        let (runtime, kept) = (runtime.map_err(serve_failure)?, engine.clone());
-        let served = runtime.block_on(serve_until_stopped(App::new(engine, settings), address, tell));
+        let (runtime, engine_handle) = (runtime.map_err(serve_failure)?, engine.clone());
+        let served = runtime.block_on(serve_until_stopped(App::new(engine, settings), address, report_start));
         if served.is_err() {
-            // What hangs is not waited for: neither calls that wait for the database nor the thread that writes to it.
+            // Do not wait for hanging calls or for the writer thread: the leaked handle keeps the engine from being
+            // dropped, which would join that thread.
             runtime.shutdown_background();
-            std::mem::forget(kept);
+            std::mem::forget(engine_handle);
         }
         served
     }
 }
 
-/// The settings with a wait for another process that ends before a request does, so that callers hear what they wait for.
+/// Caps the SQLite wait at 5/6 of the request timeout, so that callers get `store.busy` instead of a timeout.
 fn cap_database_wait(config: &Config) -> Config {
     let mut config = config.clone();
     config.sqlite.wait_ms = config.sqlite.wait_ms.min(config.server.limits.timeout_secs * 1_000 * 5 / 6);
     config
 }
 
-/// Threads for the sockets: one core is the writer's. One thread too many costs a lone request two vain wakes.
+/// Worker threads for sockets: all cores but one, which the database writer uses. A surplus thread costs a single
+/// request two useless wake-ups.
 fn worker_thread_count() -> usize {
     std::thread::available_parallelism().map_or(1, |cores| cores.get() - 1).max(1)
 }
@@ -113,23 +118,24 @@ fn worker_thread_count() -> usize {
 async fn serve_until_stopped(
     app: App,
     address: SocketAddr,
-    tell: impl FnOnce(SocketAddr) -> Result<(), Failure>,
+    report_start: impl FnOnce(SocketAddr) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let taken = |error| Failure::system_error("serve.address", format!("cannot listen at {address}: {error}"));
-    let listener = TcpListener::bind(address).await.map_err(taken)?;
+    let bind_failure = |error| Failure::system_error("serve.address", format!("cannot listen on {address}: {error}"));
+    let listener = TcpListener::bind(address).await.map_err(bind_failure)?;
+    // Registered before the start message: a supervisor may send SIGTERM right after it.
     let mut term = signal(SignalKind::terminate()).map_err(serve_failure)?;
-    tell(listener.local_addr().map_err(serve_failure)?)?;
-    let ending = async move {
+    report_start(listener.local_addr().map_err(serve_failure)?)?;
+    let stop_signal = async move {
         tokio::select! {
             _ = tokio::signal::ctrl_c() => {}
             _ = term.recv() => {}
         }
-        tracing::info!("closing: finishing what was begun");
+        tracing::info!("closing: finishing open requests");
     };
-    server::serve(app, listener, ending).await.map_err(serve_failure)
+    server::serve(app, listener, stop_signal).await.map_err(serve_failure)
 }
 
-/// The operator's key, made where the tenant has none yet.
+/// Creates the key of the operator if the tenant has no keys.
 fn create_first_key(engine: &Engine, tenant: TenantId) -> Result<Option<String>, Failure> {
     let admin = Caller::admin(tenant);
     if !engine.keys(&admin)?.is_empty() {
@@ -144,7 +150,7 @@ fn create_first_key(engine: &Engine, tenant: TenantId) -> Result<Option<String>,
     Ok(Some(engine.create_key(&admin, new, random_key_bytes()?)?.text))
 }
 
-/// Fresh random bytes for a key.
+/// Random bytes for a new key.
 pub fn random_key_bytes() -> Result<[u8; KEY_RANDOM_BYTES], Failure> {
     let mut random = [0; KEY_RANDOM_BYTES];
     getrandom::fill(&mut random).map_err(|error| Failure::system_error("random", error.to_string()))?;
@@ -152,12 +158,10 @@ pub fn random_key_bytes() -> Result<[u8; KEY_RANDOM_BYTES], Failure> {
 }
 
 fn rules_by_role(config: &Config) -> std::collections::BTreeMap<Role, MemoryPermissions> {
-    let held = |names: &[String], rule: &str| names.iter().any(|name| name == rule);
-    let of = |names: &[String]| MemoryPermissions { read: held(names, RULE_READ), manage: held(names, RULE_MANAGE) };
-    config.roles.iter().map(|(role, held)| (*role, of(&held.rules))).collect()
+    config.roles.iter().map(|(role, held)| (*role, held.permissions())).collect()
 }
 
-/// Words for people and machines on stderr, spans for a collector.
+/// Sets up the log on stderr and, if configured, the OTLP exporter.
 fn log_to_stderr(settings: &ServerConfig, clock: &Arc<dyn Clock>) -> Result<(), Failure> {
     let level: LevelFilter = settings.log_level.parse().map_err(|_| {
         Failure::user_error("config.log_level", format!("unknown log level `{}`", settings.log_level))
@@ -169,21 +173,21 @@ fn log_to_stderr(settings: &ServerConfig, clock: &Arc<dyn Clock>) -> Result<(), 
         "json" => log.json().with_filter(level).boxed(),
         "text" => log.with_ansi(false).with_filter(level).boxed(),
         other => {
-            let message = format!("unknown log form `{other}`");
+            let message = format!("unknown log format `{other}`");
             return Err(Failure::user_error("config.log", message).with_hint("one of: text, json"));
         }
     };
-    let set = tracing_subscriber::registry().with(log).with(collector(settings, clock)?).try_init();
+    let set = tracing_subscriber::registry().with(log).with(otlp_layer(settings, clock)?).try_init();
     set.map_err(|error| Failure::system_error("serve.log", error.to_string()))
 }
 
 #[cfg(feature = "otlp")]
-fn collector(settings: &ServerConfig, clock: &Arc<dyn Clock>) -> Result<Option<server::Otlp>, Failure> {
+fn otlp_layer(settings: &ServerConfig, clock: &Arc<dyn Clock>) -> Result<Option<server::Otlp>, Failure> {
     server::Otlp::new(settings, clock.clone()).map_err(|error| Failure::system_error("serve.otlp", error.to_string()))
 }
 
 #[cfg(not(feature = "otlp"))]
-fn collector(
+fn otlp_layer(
     settings: &ServerConfig,
     _: &Arc<dyn Clock>,
 ) -> Result<Option<tracing_subscriber::layer::Identity>, Failure> {
@@ -196,14 +200,14 @@ fn collector(
 
 fn render_startup(output: &Output, started: &StartupInfo) -> String {
     let mut text = format!("{} {}\n", output.paint(Tone::Good, "listening at"), started.address);
-    text.push_str(&format!("the API      {}\n", started.docs));
-    text.push_str(&format!("your data    {}\n", started.data));
+    text.push_str(&format!("API docs     {}\n", started.docs));
+    text.push_str(&format!("data         {}\n", started.data));
     if started.local {
         text.push_str("callers on this machine need no key\n");
     }
     if let Some(key) = &started.admin_key {
         text.push_str(&format!(
-            "your key     {key}\n             shown this once: keep it, `ingrain key` makes more\n"
+            "your key     {key}\n             shown only once: store it safely; `ingrain key create` makes more\n"
         ));
     }
     text

@@ -1,8 +1,8 @@
-//! `store`: list, create, archive.
+//! `store`: lists, creates and archives stores.
 
 use clap::{Args, Subcommand};
 use engine::NewStore;
-use engine::model::store::Store as Container;
+use engine::model::store::Store;
 use engine::model::vocabulary::{Access, ScopeKind, Trust};
 use serde::Serialize;
 
@@ -13,16 +13,16 @@ use crate::output::{Output, Tone};
 #[derive(Debug, Args)]
 pub struct StoreArgs {
     #[command(subcommand)]
-    deed: StoreCommand,
+    command: StoreCommand,
 }
 
 #[derive(Debug, Subcommand)]
 enum StoreCommand {
-    /// Show all stores; some appear on first use
+    /// List all stores; some are created on first use
     List,
-    /// Make a store (admins)
+    /// Create a store (admins only)
     Create(CreateStoreArgs),
-    /// Close a store to reading and writing; nothing in it is deleted (admins)
+    /// Close a store to reads and writes; its memories are kept (admins only)
     Archive {
         /// Slug of the store
         store: String,
@@ -31,33 +31,33 @@ enum StoreCommand {
 
 #[derive(Debug, Args)]
 struct CreateStoreArgs {
-    /// Slug: a-z, 0-9, `_` and `-`
+    /// Slug of the store: a-z, 0-9, `_` and `-`
     store: String,
-    #[arg(long, help = "A title for people")]
+    #[arg(long, help = "Title")]
     title: Option<String>,
-    /// Where its memories live: workspace, user, conversation, agent, pipeline, system, run
+    /// Scope of its memories: workspace, user, conversation, agent, pipeline, system or run
     #[arg(long, default_value = "workspace")]
     scope: ScopeKind,
-    /// document, episodic, lesson, layered, note, or one from the configuration
+    /// Ruleset: document, episodic, lesson, layered, note or one from the configuration
     #[arg(long, default_value = "document")]
     ruleset: String,
-    /// The most trust its memories can have
+    /// Highest trust of its memories: agent_draft, user_authored, system_seeded or admin_approved
     #[arg(long, default_value = "admin_approved")]
     trust: Trust,
-    /// read_only, read_write or draft_write
+    /// Access mode: read_only, read_write or draft_write
     #[arg(long, default_value = "read_write")]
     access: Access,
 }
 
 #[derive(Serialize)]
 struct StoresView {
-    stores: Vec<Container>,
+    stores: Vec<Store>,
 }
 
 impl StoreArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
-        match self.deed {
+        match self.command {
             StoreCommand::List => {
                 let view = StoresView { stores: engine.stores(caller)? };
                 job.output.print_answer(&view, || render_stores(job.output, &view.stores))
@@ -72,8 +72,9 @@ impl StoreArgs {
                     access: create.access,
                 };
                 let store = engine.create_store(caller, new)?;
-                job.output
-                    .print_answer(&store, || format!("{} store {}", job.output.paint(Tone::Good, "made"), store.slug))
+                job.output.print_answer(&store, || {
+                    format!("{} store {}", job.output.paint(Tone::Good, "created"), store.slug)
+                })
             }
             StoreCommand::Archive { store } => {
                 let store = engine.archive_store(caller, &store)?;
@@ -85,8 +86,8 @@ impl StoreArgs {
     }
 }
 
-fn render_stores(output: &Output, stores: &[Container]) -> String {
-    let row = |store: &Container| {
+fn render_stores(output: &Output, stores: &[Store]) -> String {
+    let row = |store: &Store| {
         vec![
             store.slug.clone(),
             store.title.clone(),

@@ -1,4 +1,4 @@
-//! `tenant`: list and create the hard walls.
+//! `tenant`: lists and creates tenants.
 
 use clap::{Args, Subcommand};
 use engine::TenantStatus;
@@ -11,22 +11,22 @@ use crate::config::Config;
 use crate::error::Failure;
 use crate::output::{Output, Tone};
 
-/// Longest slug, in bytes: it stands in file names and headers.
+/// Longest slug, in bytes: it is used in file names and headers.
 const SLUG_BYTES_MAX: usize = 64;
 
 #[derive(Debug, Args)]
 pub struct TenantArgs {
     #[command(subcommand)]
-    deed: TenantCommand,
+    command: TenantCommand,
 }
 
 #[derive(Debug, Subcommand)]
 enum TenantCommand {
-    /// Show all tenants
+    /// List all tenants
     List,
-    /// Make a tenant and seed it
+    /// Create a tenant with its default stores
     Create {
-        /// Slug: a-z, 0-9, `_` and `-`
+        /// Slug of the tenant: 1 to 64 of a-z, 0-9, `_` and `-`
         slug: String,
     },
 }
@@ -38,14 +38,15 @@ struct TenantsView {
 
 impl TenantArgs {
     pub fn run(self, config: &Config, output: &Output) -> Result<(), Failure> {
-        // Tenants are above every caller inside one: only the operator of this machine sees over the walls.
+        // Callers belong to one tenant; only the local admin works across tenants.
         if config.identity.parse() != Ok(Identity::Admin) {
-            let message = format!("only an {} may see or make tenants", Role::Admin);
+            let message = format!("only an {} may list or create tenants", Role::Admin);
             return Err(engine::model::refusal::Refusal::new("policy.admins_only", message).into());
         }
         let engine = assemble::open_engine(config)?;
-        match self.deed {
+        match self.command {
             TenantCommand::List => {
+                // The default tenant always exists; on a new database it is created here.
                 engine.start_tenant("default")?;
                 let view = TenantsView { tenants: engine.tenants()? };
                 let row = |TenantStatus { tenant, erased_at }: &TenantStatus| {
@@ -61,15 +62,15 @@ impl TenantArgs {
                 if slug.is_empty() || slug.len() > SLUG_BYTES_MAX || !slug.bytes().all(plain) {
                     return Err(Failure::user_error(
                         "shape.slug",
-                        "a tenant's slug is 1 to 64 of a-z, 0-9, `_` and `-`",
+                        "a tenant slug has 1 to 64 characters of a-z, 0-9, `_` and `-`",
                     ));
                 }
-                if let Some(standing) = engine.tenants()?.iter().find(|standing| standing.tenant.slug == slug) {
-                    return Err(tenant_exists_failure(standing));
+                if let Some(existing) = engine.tenants()?.iter().find(|known| known.tenant.slug == slug) {
+                    return Err(tenant_exists_failure(existing));
                 }
                 let tenant = engine.create_tenant(&slug)?;
                 output.print_answer(&tenant, || {
-                    format!("{} tenant {slug} ({})", output.paint(Tone::Good, "made"), tenant.id)
+                    format!("{} tenant {slug} ({})", output.paint(Tone::Good, "created"), tenant.id)
                 })
             }
         }
@@ -78,14 +79,12 @@ impl TenantArgs {
 
 fn tenant_exists_failure(TenantStatus { tenant, erased_at }: &TenantStatus) -> Failure {
     let slug = &tenant.slug;
-    let (told, hint) = match erased_at {
+    let (message, hint) = match erased_at {
         Some(at) => (
-            format!("tenant `{slug}` exists already, and was erased on {}", at.strftime("%F")),
-            format!(
-                "it begins anew with the next save: `ingrain --tenant {slug} remember …`; nothing erased comes back"
-            ),
+            format!("tenant `{slug}` already exists and was erased on {}", at.strftime("%F")),
+            format!("the next save starts it again, empty: `ingrain --tenant {slug} remember …`"),
         ),
-        None => (format!("tenant `{slug}` exists already"), format!("use it: `--tenant {slug}`")),
+        None => (format!("tenant `{slug}` already exists"), format!("use it: `--tenant {slug}`")),
     };
-    Failure::user_error("conflict.tenant_exists", told).with_hint(hint)
+    Failure::user_error("conflict.tenant_exists", message).with_hint(hint)
 }

@@ -1,4 +1,4 @@
-//! `verify`: is the log as it was written?
+//! `verify`: checks the hash chain of the event log.
 
 use crate::commands::Job;
 use crate::error::Failure;

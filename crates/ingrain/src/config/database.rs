@@ -1,4 +1,4 @@
-//! Settings of the two sorts of database.
+//! Settings of the two backends.
 
 use std::io::{IsTerminal, Write};
 use std::path::Path;
@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SqliteSettings {
-    /// Longest wait for another process that writes, in milliseconds; then the call fails with `store.busy`.
+    /// Longest wait for the write lock of another process, in milliseconds; then the call fails with `store.busy`.
     pub wait_ms: u64,
-    /// Mebibytes of the search index kept in memory; with none, every search reads its places anew.
+    /// Size of the search index in memory, in MiB; with 0 every search reads the file.
     pub index_mib: usize,
 }
 
@@ -23,6 +23,7 @@ impl SqliteSettings {
     }
 
     pub fn to_options(&self) -> store::SqliteOptions {
+        // Only on a terminal: in logs and pipes the line would be noise.
         let waiting: Option<fn(&Path)> = std::io::stderr().is_terminal().then_some(print_waiting);
         store::SqliteOptions {
             recall_bytes_max: self.index_mib.saturating_mul(MIB),
@@ -32,22 +33,22 @@ impl SqliteSettings {
     }
 }
 
-/// A person who waits is told what for.
+/// Tells a person at a terminal why the command waits.
 fn print_waiting(file: &Path) {
-    // A terminal that has gone away is no reason to stop.
+    // A closed terminal must not stop the command.
     let _ = writeln!(std::io::stderr(), "waiting: another process is writing to `{}`", file.display());
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PostgresSettings {
-    /// Connections of this process at most; one more listens for events.
+    /// Maximum number of connections of this process; one more listens for events.
     pub connections_max: usize,
-    /// Longest wait for a free connection or a server that is away, in milliseconds; then callers are told to come back.
+    /// Longest wait for a free connection or an unreachable server, in milliseconds; then the call fails as busy.
     pub wait_ms: u64,
-    /// Longest time the server may work on one statement, in milliseconds.
+    /// Statement timeout of the server, in milliseconds.
     pub statement_ms: u64,
-    /// Visible memories up to which vectors are compared one by one, which is exact.
+    /// Up to this many visible memories, vectors are compared one by one (exact) instead of by index.
     pub exact_max: u64,
 }
 

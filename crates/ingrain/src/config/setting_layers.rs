@@ -1,4 +1,4 @@
-//! Layers of settings as one table of leaves, each remembering who set it.
+//! Merges the layers of settings into one table and remembers the origin of each value.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,23 +11,23 @@ use super::{Config, Environment, validate};
 use crate::cli::GlobalArgs;
 use crate::error::Failure;
 
-/// Other spellings of settings: those the seeds use, and the short ones people expect.
+/// Further environment variables of settings.
 const ALIASES: &[(&str, &str)] = &[
     ("db", "DATABASE_URL"),
     ("memory.enabled", "MEMORY_ENABLED"),
     ("limits.context_budget_tokens", "MEMORY_CONTEXT_TOKEN_BUDGET"),
     ("limits.context_budget_tokens", "INGRAIN_MEMORY_CONTEXT_TOKEN_BUDGET"),
 ];
-/// How the variables of settings begin.
+/// Prefix of the environment variables of settings.
 const ENV_PREFIX: &str = "INGRAIN_";
-/// How the address of a service begins in a variable that Kubernetes sets: `INGRAIN_SERVER_PORT` may be one.
+/// Kubernetes sets `INGRAIN_SERVER_PORT=tcp://…` for a service named `ingrain-server`; such values are ignored.
 const CLUSTER_ADDRESSES: &[&str] = &["tcp://", "udp://", "sctp://"];
-/// How alike a name is that may be meant, of 1.
+/// Minimum similarity, 0 to 1, of a name suggested for a misspelt one.
 const SIMILARITY_MIN: f32 = 0.8;
-/// Settings that are never shown.
+/// Settings whose values are never shown.
 const SECRET_KEYS: &[&str] = &["embeddings.key", "embeddings.proxy", "summaries.key", "scanner.classifier_key"];
 
-/// Whether a variable is one of those that are read for settings.
+/// Whether the variable may set a setting.
 pub(super) fn is_setting_variable(name: &str) -> bool {
     name.starts_with(ENV_PREFIX) || ALIASES.iter().any(|(_, alias)| *alias == name)
 }
@@ -62,6 +62,7 @@ impl Layers {
             .map_err(|error: toml::de::Error| invalid_setting(&name, &describe_toml_error(&error, text)))?;
         let known: BTreeMap<String, Value> = collect_leaves(&self.merged).into_iter().collect();
         for (key, value) in collect_leaves(&table) {
+            // Checked before merging, to report the expected type in words instead of in terms of serde.
             if let Some(expected) = known.get(&key).and_then(|like| describe_mismatch(&key, like, &value)) {
                 let instead =
                     if SECRET_KEYS.contains(&key.as_str()) { String::new() } else { format!(", not `{value}`") };
@@ -72,26 +73,28 @@ impl Layers {
         if table.is_empty() {
             return Ok(self);
         }
-        // Said now, so that a bad value is blamed on the file and not on a later layer.
+        // Deserialized here too, so that an error names the file and not a later layer.
         self.deserialize_as::<Config>().map_err(|failure| invalid_setting(&name, &failure.message()))?;
         Ok(self)
     }
 
     pub(super) fn with_environment(mut self, environment: &Environment) -> Result<Layers, Failure> {
-        // Most often nothing of ours is there, and there are many settings to look for.
+        // Usually no variable is set; skips the loop over all settings.
         if !environment.names().any(is_setting_variable) {
             return Ok(self);
         }
         let known = collect_leaves(&self.merged);
-        let odd = |name: &&str| is_unknown_setting(name, &known) && !is_kubernetes_variable(name);
-        if let Some(name) = environment.names().find(odd) {
+        let is_misspelt = |name: &&str| is_unknown_setting(name, &known) && !is_kubernetes_variable(name);
+        if let Some(name) = environment.names().find(is_misspelt) {
             return Err(unknown_setting(name, &known));
         }
+        // Only known keys are looked up: user-chosen names, such as grants, can be set in the file only.
         for (key, value) in known {
             let aliases = ALIASES.iter().filter(|(aliased, _)| *aliased == key).map(|(_, name)| (*name).to_owned());
+            // The `INGRAIN_` name comes last, so that it wins over an alias.
             for name in aliases.chain([variable_name(&key)]) {
-                let of_a_cluster = |text: &str| CLUSTER_ADDRESSES.iter().any(|scheme| text.starts_with(scheme));
-                let Some(text) = environment.get(&name).filter(|text| !of_a_cluster(text)) else { continue };
+                let is_cluster_address = |text: &str| CLUSTER_ADDRESSES.iter().any(|scheme| text.starts_with(scheme));
+                let Some(text) = environment.get(&name).filter(|text| !is_cluster_address(text)) else { continue };
                 let parsed = parse_value(&value, text)
                     .ok_or_else(|| invalid_setting(&name, &format!("`{text}` is not {}", describe_type(&value))))?;
                 if let Some(expected) = describe_mismatch(&key, &value, &parsed) {
@@ -118,8 +121,9 @@ impl Layers {
     }
 
     pub(super) fn settings(&self) -> Vec<Setting> {
+        // An empty secret is shown as empty, so that the user sees that it is not set.
         let setting = |(key, value): (String, Value)| {
-            // A URL with somebody before the host may hold his password.
+            // A URL with user info may contain a password.
             let is_secret =
                 |text: &str| SECRET_KEYS.contains(&key.as_str()) || text.contains("://") && text.contains('@');
             let hidden = value.as_str().is_some_and(|text| !text.is_empty() && is_secret(text));
@@ -134,7 +138,7 @@ impl Layers {
         self.origins.contains_key(key)
     }
 
-    /// Who set it: what a complaint about it begins with.
+    /// Origin of a setting, for error messages.
     pub(super) fn origin(&self, key: &str) -> &str {
         self.origins.get(key).map_or("the settings", String::as_str)
     }
@@ -145,6 +149,7 @@ impl Layers {
         let Some(last) = steps.pop() else { return };
         for step in steps {
             let entry = table.entry(step).or_insert_with(|| Value::Table(Table::new()));
+            // A plain value in place of a section; deserialization reports it.
             if !entry.is_table() {
                 *entry = Value::Table(Table::new());
             }
@@ -156,7 +161,7 @@ impl Layers {
     }
 }
 
-/// The steps of a dotted key; names in quotes may hold dots.
+/// Splits a dotted TOML key; quoted names may contain dots.
 fn split_key(key: &str) -> Vec<&str> {
     let mut steps = Vec::new();
     let (mut start, mut quoted) = (0, false);
@@ -174,12 +179,12 @@ fn split_key(key: &str) -> Vec<&str> {
     steps
 }
 
-/// Every value that is not a table, with its dotted key, in order.
+/// All values that are not tables, with their dotted keys, sorted.
 fn collect_leaves(table: &Table) -> Vec<(String, Value)> {
     let mut found = Vec::new();
     for (name, value) in table {
-        let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
-        let name = if plain { name.clone() } else { format!("\"{name}\"") };
+        let is_bare = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+        let name = if is_bare { name.clone() } else { format!("\"{name}\"") };
         match value {
             Value::Table(inner) => {
                 found.extend(collect_leaves(inner).into_iter().map(|(key, value)| (format!("{name}.{key}"), value)));
@@ -192,11 +197,11 @@ fn collect_leaves(table: &Table) -> Vec<(String, Value)> {
 
 /// `limits.list_max` is `INGRAIN_LIMITS_LIST_MAX`.
 fn variable_name(key: &str) -> String {
-    let spelt = key.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' });
-    ENV_PREFIX.chars().chain(spelt).collect()
+    let name = key.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' });
+    ENV_PREFIX.chars().chain(name).collect()
 }
 
-/// A variable's text, read as the sort of value the setting has.
+/// Parses a variable's text as the type of the setting.
 fn parse_value(like: &Value, text: &str) -> Option<Value> {
     let text = text.trim();
     Some(match like {
@@ -207,6 +212,7 @@ fn parse_value(like: &Value, text: &str) -> Option<Value> {
         }),
         Value::Integer(_) => Value::Integer(text.parse().ok()?),
         Value::Float(_) => Value::Float(text.parse().ok()?),
+        // A list is written as in TOML or separated by commas.
         Value::Array(_) if text.starts_with('[') => {
             let mut table = format!("list = {text}").parse::<Table>().ok()?;
             table.remove("list").filter(Value::is_array)?
@@ -219,24 +225,26 @@ fn parse_value(like: &Value, text: &str) -> Option<Value> {
     })
 }
 
-/// What is wrong and in which line; not the line itself, as it may hold a password.
+/// Line number and message of a TOML error. The line itself is left out: it may contain a password.
 fn describe_toml_error(error: &toml::de::Error, text: &str) -> String {
     let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
     format!("line {}: {}", before.matches('\n').count() + 1, error.message())
 }
 
-/// What is expected where a value is of another sort than the setting, or a number makes no sense there.
+/// Description of the expected value, if the type or the range of the given one is wrong.
 fn describe_mismatch(key: &str, like: &Value, value: &Value) -> Option<String> {
     match (like, value) {
         (Value::Integer(_), Value::Integer(number)) => validate::violated_bounds(key, *number),
+        // `1` is a valid way to write `1.0`.
         (Value::Float(_), Value::Integer(_)) => None,
         _ => (!like.same_type(value)).then(|| describe_type(like).to_owned()),
     }
 }
 
-/// Whether a variable is named as if it set something, and sets nothing. Where people choose names themselves any is
-/// right.
+/// Whether the variable is named like a setting of a known section but sets nothing. Sections with user-chosen names
+/// are exempt.
 fn is_unknown_setting(name: &str, known: &[(String, Value)]) -> bool {
+    // Sections whose keys the user chooses.
     const OPEN: &[&str] = &["RULESETS", "GRANTS", "KNOWLEDGE_CATEGORIES", "SERVER_TOKEN_ROLES"];
     let Some(rest) = name.strip_prefix(ENV_PREFIX) else { return false };
     let sections = known.iter().filter_map(|(key, _)| key.split_once('.')).map(|(section, _)| section);
@@ -247,7 +255,7 @@ fn is_unknown_setting(name: &str, known: &[(String, Value)]) -> bool {
     in_section && !is_known && !OPEN.iter().any(|open| within(open))
 }
 
-/// What Kubernetes tells every program of a service called `ingrain-server` or `ingrain-postgres`.
+/// Whether Kubernetes sets the variable for a service named `ingrain-server` or `ingrain-postgres`.
 fn is_kubernetes_variable(name: &str) -> bool {
     name.contains("_SERVICE_HOST")
         || name.contains("_SERVICE_PORT")
@@ -255,14 +263,14 @@ fn is_kubernetes_variable(name: &str) -> bool {
         || name.ends_with("_PORT")
 }
 
-/// Says which setting may be meant.
+/// Error with the most similar setting as a suggestion.
 fn unknown_setting(name: &str, known: &[(String, Value)]) -> Failure {
     let names: Vec<String> = known.iter().map(|(key, _)| variable_name(key)).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let near = similar::get_close_matches(name, &names, 1, SIMILARITY_MIN);
-    let meant = near.first().map(|near| format!("is {near} meant? ")).unwrap_or_default();
-    Failure::user_error("config.invalid", format!("{name}: there is no such setting"))
-        .with_hint(format!("{meant}`ingrain config show` lists every setting with its variable"))
+    let suggestion = near.first().map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+    Failure::user_error("config.invalid", format!("{name}: unknown setting"))
+        .with_hint(format!("{suggestion}`ingrain config show` lists every setting with its variable"))
 }
 
 fn describe_type(like: &Value) -> &'static str {
@@ -270,13 +278,13 @@ fn describe_type(like: &Value) -> &'static str {
         Value::Boolean(_) => "true or false",
         Value::Integer(_) => "a whole number",
         Value::Float(_) => "a number",
-        Value::Array(_) => "a list with commas",
+        Value::Array(_) => "a comma-separated list",
         _ => "a text",
     }
 }
 
 pub(super) fn invalid_setting(source: &str, message: &str) -> Failure {
     Failure::user_error("config.invalid", format!("{source}: {}", message.trim())).with_hint(
-        "mend it there or leave it out; `ingrain --config /dev/null config show` lists every setting with its default",
+        "correct or remove it; `ingrain --config /dev/null config show` lists every setting with its default",
     )
 }

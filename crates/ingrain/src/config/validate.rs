@@ -1,17 +1,17 @@
-//! Settings that have the right type and yet cannot be meant.
+//! Range checks of numbers and syntax checks of addresses in the settings.
 
 use super::Config;
 use super::setting_layers::{Layers, invalid_setting};
 use crate::error::Failure;
 
-/// Longest wait that makes sense, in seconds and in milliseconds: a day.
+/// Maximum of all durations: one day.
 const DAY_SECS: i64 = 86_400;
 const DAY_MS: i64 = DAY_SECS * 1_000;
-/// More than any machine has.
+/// Maximum of counts and sizes without a natural one.
 const COUNT_MAX: i64 = 1_000_000_000;
 
-/// Between which numbers, both included, settings outside of `limits` make sense: with none of it nobody is answered,
-/// with more a clock or a machine runs out.
+/// Smallest and largest allowed value of each whole number outside `limits`. The minimum keeps the server usable, the
+/// maximum avoids overflows. A test checks that the list is complete and sorted.
 const BOUNDS: &[(&str, i64, i64)] = &[
     ("embeddings.dimensions", 0, 65_536),
     ("embeddings.timeout_ms", 1, DAY_MS),
@@ -41,22 +41,22 @@ const BOUNDS: &[(&str, i64, i64)] = &[
     ("summaries.timeout_ms", 1, DAY_MS),
 ];
 
-/// What a whole number has to be: as far as its bounds are known here, within them; in any case no less than none.
+/// Description of the allowed range, if the number is outside. Without an entry in [`BOUNDS`]: 0 or more.
 pub(super) fn violated_bounds(key: &str, number: i64) -> Option<String> {
-    let (least, most) =
+    let (min, max) =
         BOUNDS.iter().find(|(bound, ..)| *bound == key).map_or((0, i64::MAX), |(_, from, to)| (*from, *to));
-    let told = if most == i64::MAX {
+    let expected = if max == i64::MAX {
         "a whole number, 0 or more".to_owned()
     } else {
-        format!("a whole number from {least} to {most}")
+        format!("a whole number from {min} to {max}")
     };
-    (!(least..=most).contains(&number)).then_some(told)
+    (!(min..=max).contains(&number)).then_some(expected)
 }
 
-/// Numbers within their bounds, addresses that could be called.
+/// Checks the bounds of the engine's limits and the syntax of all HTTP addresses.
 pub(super) fn check_config(config: &Config, layers: &Layers) -> Result<(), Failure> {
-    if let Some(odd) = config.limits.out_of_bounds() {
-        return Err(unexpected_value(layers, &format!("limits.{}", odd.field), &odd.expected));
+    if let Some(violation) = config.limits.out_of_bounds() {
+        return Err(unexpected_value(layers, &format!("limits.{}", violation.field), &violation.expected));
     }
     let addresses = [
         ("embeddings.url", &config.embeddings.url),
@@ -72,28 +72,28 @@ pub(super) fn check_config(config: &Config, layers: &Layers) -> Result<(), Failu
     }
 }
 
-/// Says where it was set and what would do; never what stands there, as an address may hold a password.
+/// Error with the origin and the expected value. The actual value is left out: an address may contain a password.
 fn unexpected_value(layers: &Layers, key: &str, expected: &str) -> Failure {
     invalid_setting(layers.origin(key), &format!("`{key}`: {expected} is expected"))
 }
 
-/// `http` or `https`, and a host.
+/// Whether the text is an `http` or `https` URL with a host and a valid port.
 fn is_http_address(address: &str) -> bool {
     let Some((scheme, rest)) = address.split_once("://") else { return false };
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let host_and_port = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
     let (host, port) = match host_and_port.rsplit_once(':') {
-        // The colons of an address in brackets are its own.
+        // The colons inside `[::1]` do not separate a port.
         Some((host, port)) if !port.ends_with(']') => (host, Some(port)),
         _ => (host_and_port, None),
     };
-    let odd = |c: char| {
+    let is_forbidden = |c: char| {
         c.is_whitespace() || c.is_control() || matches!(c, '<' | '>' | '"' | '\\' | '^' | '`' | '{' | '|' | '}')
     };
     ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
         && !host.is_empty()
         && port.is_none_or(|port| port.parse::<u16>().is_ok())
-        && !address.contains(odd)
+        && !address.contains(is_forbidden)
 }
 
 #[cfg(test)]
@@ -103,12 +103,12 @@ mod tests {
     use crate::config::{Environment, load_config};
 
     #[test]
-    fn every_whole_number_has_its_bounds() {
+    fn every_integer_setting_has_bounds() {
         let home = tempfile::tempdir().expect("a directory");
         let flags = ["--home", home.path().to_str().expect("utf-8")];
         let loaded = load_config(&GlobalArgs::from_flags(&flags), &Environment::default()).expect("loads");
         let numbers = loaded.settings().into_iter().filter(|setting| setting.value.is_i64());
-        // Those of the engine stand in its own table.
+        // The engine checks its own limits.
         let mut keys: Vec<String> =
             numbers.map(|setting| setting.key).filter(|key| !key.starts_with("limits.")).collect();
         keys.sort();
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_that_can_be_called() {
+    fn http_addresses_are_recognised() {
         for good in [
             "http://127.0.0.1:9/v1",
             "https://api.example.com",

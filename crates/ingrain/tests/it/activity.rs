@@ -39,7 +39,7 @@ fn drafts_expire_thirty_days_after_the_last_activity_of_their_conversation() {
 }
 
 #[test]
-fn receipts_go_after_their_days_and_the_answers_say_since_when_they_are_kept() {
+fn old_receipts_are_deleted_and_answers_say_since_when_they_are_kept() {
     let world = World::with_config("[limits]\nreceipt_days = 90\n");
     world.json("remember --store workspace_runbooks --kind runbook --path quay/crane", &["oil the crane of the quay"]);
     let line = "context --as agent:t --conversation c1 --run r1";
@@ -62,7 +62,7 @@ fn receipts_go_after_their_days_and_the_answers_say_since_when_they_are_kept() {
 }
 
 #[test]
-fn read_and_list_as_of_show_what_stood() {
+fn read_and_list_as_of_show_the_state_of_that_time() {
     let world = World::new();
     let line = "remember --store workspace_runbooks --kind runbook --path quay/crane";
     let id = text(&world.json(line, &["oil the crane weekly"])["id"]);
@@ -91,7 +91,7 @@ fn read_and_list_as_of_show_what_stood() {
 }
 
 #[test]
-fn what_had_expired_stands_again_when_it_is_saved_again() {
+fn an_expired_memory_is_active_again_when_saved_or_patched() {
     let world = World::new();
     for path in ["e1", "e2"] {
         world.json(&format!("remember --path {path} --expires 2026-03-05"), &["alpha for a while"]);
@@ -109,7 +109,7 @@ fn what_had_expired_stands_again_when_it_is_saved_again() {
 }
 
 #[test]
-fn what_expired_is_in_the_archive_and_cannot_be_pinned_once_forgotten() {
+fn an_expired_memory_is_archived_and_a_forgotten_one_cannot_be_pinned() {
     let world = World::new();
     world.json("remember --path gone --expires 2026-03-05", &["alpha for a while"]);
     world.at("2026-03-06T12:00:00Z");

@@ -27,7 +27,7 @@ fn fact_09_a_stale_patch_is_a_conflict_and_changes_nothing() {
 }
 
 #[test]
-fn fact_09_of_sixty_four_patchers_one_wins() {
+fn fact_09_one_of_64_concurrent_patches_wins() {
     let world = World::new();
     let saved = world.json("remember --path notes/race", &["who is first?"]);
     let (id, sha256) = (text(&saved["id"]), text(&saved["sha256"]));
@@ -48,7 +48,7 @@ fn fact_09_of_sixty_four_patchers_one_wins() {
 }
 
 #[test]
-fn many_first_starts_at_once_seed_once() {
+fn concurrent_first_starts_seed_once() {
     let world = World::new();
     let save = |number: usize| {
         let path = format!("p/{number}");
@@ -63,7 +63,7 @@ fn many_first_starts_at_once_seed_once() {
 }
 
 #[test]
-fn equal_lessons_saved_at_once_are_one() {
+fn equal_lessons_saved_concurrently_are_one_memory() {
     let world = World::new();
     world.json("pipeline enable nightly --agent builder", &[]);
     let line = "remember --json --as agent:builder --pipeline nightly --store lessons";
@@ -74,7 +74,7 @@ fn equal_lessons_saved_at_once_are_one() {
 }
 
 #[test]
-fn upkeep_in_several_processes_does_each_piece_once() {
+fn concurrent_upkeep_processes_do_each_task_once() {
     // Saved while there were no vectors, and half of it for a day only.
     let world = World::with_config("[embeddings]\nmodel = 'none'\n");
     for number in 0..20 {
@@ -94,7 +94,7 @@ fn upkeep_in_several_processes_does_each_piece_once() {
 }
 
 #[test]
-fn the_log_holds_together_and_admins_check_it() {
+fn verify_finds_the_log_intact_and_is_for_admins_only() {
     let world = World::new();
     world.json("remember --path a", &["one"]);
     let verified = world.json("verify", &[]);
@@ -103,7 +103,7 @@ fn the_log_holds_together_and_admins_check_it() {
 }
 
 #[test]
-fn a_file_another_process_writes_to_is_named_after_the_wait() {
+fn a_file_locked_by_another_process_is_reported_after_the_wait() {
     let world = World::on_file();
     world.json("remember", &["the first word"]);
     let other = rusqlite::Connection::open(world.database()).expect("opens");
@@ -113,13 +113,13 @@ fn a_file_another_process_writes_to_is_named_after_the_wait() {
     let told = ran.json();
     assert_eq!((ran.exit, text(&told["code"])), (1, "store.busy".to_owned()), "{ran:?}");
     let file = world.database().display().to_string();
-    assert_eq!(text(&told["error"]), format!("another process is writing to `{file}`, and was not done after 20ms"));
+    assert_eq!(text(&told["error"]), format!("another process is writing to `{file}` and has not finished after 20ms"));
     assert!(text(&told["hint"]).contains("then repeat"), "{told}");
     // A search has its answer already; only the trace it leaves is lost, and that is told beside it.
     let mut command = world.command("--json search", &["word"]);
     let ran = finished(command.env("INGRAIN_SQLITE_WAIT_MS", "20").spawn().expect("starts"));
     let found = ran.json();
-    assert!(ran.exit == 0 && found["hits"].is_array() && ran.stderr.contains("is lost"), "{ran:?}");
+    assert!(ran.exit == 0 && found["hits"].is_array() && ran.stderr.contains("were not saved"), "{ran:?}");
     // Reading needs no lock.
     world.json("list", &[]);
     other.execute_batch("rollback").expect("lets go");

@@ -12,7 +12,7 @@ fn setting(shown: &Value, key: &str) -> (Value, String) {
 }
 
 #[test]
-fn defaults_yield_to_the_file_the_file_to_the_environment_and_that_to_flags() {
+fn flags_override_the_environment_the_file_and_the_defaults() {
     let world = World::with_config("conversation = 'file'\n[limits]\nlist_default = 2\nresults_default = 3\n");
     let shown = |more: &[&str]| {
         let mut command = world.command("config show --json", more);
@@ -32,7 +32,7 @@ fn defaults_yield_to_the_file_the_file_to_the_environment_and_that_to_flags() {
 }
 
 #[test]
-fn the_seeds_spellings_work_and_memory_can_be_turned_off() {
+fn alias_variables_work_and_memory_can_be_turned_off() {
     for name in ["MEMORY_ENABLED", "INGRAIN_MEMORY_ENABLED"] {
         let world = World::new();
         world.json("remember --path a", &["kept before"]);
@@ -67,7 +67,7 @@ fn documented_ruleset() -> &'static str {
 }
 
 #[test]
-fn the_guide_names_the_keys_a_ruleset_cannot_do_without() {
+fn the_guide_lists_the_required_keys_of_a_ruleset() {
     let required: Vec<&str> = documented_ruleset().lines().filter(|line| line.contains("# required")).collect();
     assert_eq!(required.len(), 6);
     for missing in required {
@@ -77,7 +77,7 @@ fn the_guide_names_the_keys_a_ruleset_cannot_do_without() {
 }
 
 #[test]
-fn doctor_names_a_store_whose_ruleset_is_gone() {
+fn doctor_reports_a_store_whose_ruleset_is_missing() {
     let world = World::with_config(documented_ruleset());
     world.json("store create tickets --scope workspace --ruleset ticket", &[]);
     assert_eq!(text(&world.json("doctor", &[])["status"]), "good");
@@ -110,7 +110,7 @@ fn a_sixth_ruleset_needs_configuration_only() {
 }
 
 #[test]
-fn a_ruleset_that_could_keep_nothing_is_named() {
+fn a_ruleset_with_unusable_limits_is_an_error() {
     for (field, value) in [
         ("layers", "[]"),
         ("content_bytes_max", "0"),
@@ -126,7 +126,7 @@ fn a_ruleset_that_could_keep_nothing_is_named() {
 }
 
 #[test]
-fn words_alone_find_memories_when_there_are_no_vectors() {
+fn search_works_by_words_without_vectors() {
     let world = World::with_config("[embeddings]\nmodel = 'none'\n");
     world.json("remember --path a", &["the llama grazes behind the shed"]);
     let answer = world.json("search where does the llama graze", &[]);
@@ -134,7 +134,7 @@ fn words_alone_find_memories_when_there_are_no_vectors() {
 }
 
 #[test]
-fn an_endpoint_that_is_down_fails_no_save() {
+fn saves_succeed_while_the_embedding_endpoint_is_down() {
     // Nothing listens on the discard port of this machine.
     let down = "[embeddings]\nmodel = 'endpoint'\nurl = 'http://127.0.0.1:9/v1'\nname = 'any'\ntimeout_ms = 500\n";
     let world = World::with_config(down);
@@ -152,7 +152,7 @@ fn an_endpoint_that_is_down_fails_no_save() {
 }
 
 #[test]
-fn odd_configuration_is_named_and_nothing_starts() {
+fn invalid_configuration_is_an_error_before_anything_starts() {
     let check = |text: &str, code: &str| {
         let world = World::on_file().configured(text);
         assert_eq!(world.code(2, "list", &[]), code, "{text}");
@@ -171,7 +171,7 @@ fn odd_configuration_is_named_and_nothing_starts() {
 }
 
 #[test]
-fn the_transformer_without_weights_says_where_they_belong_and_how_to_get_them() {
+fn the_transformer_without_weights_says_how_to_install_them() {
     let world = World::with_config("[embeddings]\nmodel = \"minilm\"\n");
     let said = world.run("search anything", &[]);
     assert_eq!(said.exit, 1, "{said:?}");
@@ -179,7 +179,7 @@ fn the_transformer_without_weights_says_where_they_belong_and_how_to_get_them() 
 }
 
 #[test]
-fn a_variable_that_cannot_be_read_never_leaves_the_caller_an_admin() {
+fn a_variable_that_is_not_utf8_is_an_error_and_never_ignored() {
     let odd = std::ffi::OsStr::from_bytes(b"agent:\xff");
     for name in ["INGRAIN_AS", "INGRAIN_REVOKE", "INGRAIN_USER", "MEMORY_ENABLED", "DATABASE_URL"] {
         let world = World::on_file();
@@ -193,7 +193,7 @@ fn a_variable_that_cannot_be_read_never_leaves_the_caller_an_admin() {
 }
 
 #[test]
-fn a_named_file_of_settings_has_to_be_there_however_it_was_named() {
+fn a_configuration_file_named_by_flag_or_variable_must_exist() {
     let world = World::on_file();
     let file = world.home().join("mine.toml");
     let run = |line: &str| finished(world.command(line, &[]).env("INGRAIN_CONFIG", &file).spawn().expect("starts"));
@@ -206,7 +206,7 @@ fn a_named_file_of_settings_has_to_be_there_however_it_was_named() {
 }
 
 #[test]
-fn a_mistake_beside_a_secret_shows_the_line_by_its_number() {
+fn a_syntax_error_shows_the_line_number_and_not_the_line() {
     for line in ["key = hunter2secret", "key = \"hunter2secret", "key = 12345678"] {
         let world = World::on_file();
         std::fs::write(world.home().join("config.toml"), format!("[embeddings]\n{line}\n")).expect("written");
@@ -224,7 +224,7 @@ fn a_mistake_beside_a_secret_shows_the_line_by_its_number() {
 }
 
 #[test]
-fn settings_that_make_no_sense_are_named_with_what_would_and_nothing_starts() {
+fn settings_out_of_range_are_reported_with_the_allowed_range() {
     for (name, value, said) in [
         ("INGRAIN_LIMITS_ALWAYS_INJECT_SHARE", "0", "`limits.always_inject_share`: a number from 1 to 1000000000"),
         ("INGRAIN_LIMITS_RESULTS_MAX", "0", "`limits.results_max`: a number from 1"),

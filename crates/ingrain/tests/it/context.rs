@@ -20,7 +20,7 @@ fn shown<'a>(context: &'a Value, block: &str) -> Vec<&'a Value> {
 }
 
 #[test]
-fn fact_12_the_budget_and_the_count_are_never_passed() {
+fn fact_12_the_budget_and_the_count_are_never_exceeded() {
     let world = World::new();
     for number in 0..9 {
         let words = format!(
@@ -41,7 +41,7 @@ fn fact_12_the_budget_and_the_count_are_never_passed() {
 }
 
 #[test]
-fn fact_12_trusted_and_draft_hits_stand_in_their_blocks_and_cannot_leave_them() {
+fn fact_12_trusted_and_draft_hits_are_in_separate_blocks_and_cannot_escape() {
     let world = World::new();
     runbook(&world, "gateway/reload", "reload the gateway with a drain first");
     draft(
@@ -62,7 +62,7 @@ fn fact_12_trusted_and_draft_hits_stand_in_their_blocks_and_cannot_leave_them() 
 }
 
 #[test]
-fn formats_and_an_empty_message() {
+fn context_formats_and_an_empty_message() {
     let world = World::new();
     runbook(&world, "gateway/reload", "reload the gateway with a drain first");
     let plain = world.run(&format!("context {AGENT}"), &["gateway reload"]);
@@ -108,7 +108,7 @@ fn a_receipt_replays_byte_for_byte_after_the_memories_changed() {
 }
 
 #[test]
-fn a_receipt_says_what_narrowed_the_search() {
+fn a_receipt_records_the_filters_of_the_search() {
     let world = World::new();
     runbook(&world, "gateway/reload", "reload the gateway with a drain first");
     let asked = "--as-of 2026-03-01T12:00:00Z --store workspace_runbooks --kind runbook --prefix gateway";
@@ -125,7 +125,7 @@ fn a_receipt_says_what_narrowed_the_search() {
 }
 
 #[test]
-fn a_replay_without_an_archived_store_shows_the_rest_and_names_what_is_missing() {
+fn a_replay_names_memories_of_an_archived_store_as_missing() {
     let world = World::new();
     let id = runbook(&world, "gateway/reload", "reload the gateway with a drain first");
     draft(&world, "the gateway reload hangs when drained");
@@ -138,7 +138,7 @@ fn a_replay_without_an_archived_store_shows_the_rest_and_names_what_is_missing()
 }
 
 #[test]
-fn a_receipt_that_could_not_be_kept_is_not_promised() {
+fn a_receipt_that_could_not_be_saved_is_not_returned() {
     let world = World::on_file();
     runbook(&world, "gateway/reload", "reload the gateway with a drain first");
     let other = rusqlite::Connection::open(world.database()).expect("opens");
@@ -147,11 +147,11 @@ fn a_receipt_that_could_not_be_kept_is_not_promised() {
     let ran = crate::world::finished(command.env("INGRAIN_SQLITE_WAIT_MS", "200").spawn().expect("starts"));
     let context = ran.json();
     assert!(text(&context["text"]).contains("drain first"), "{context}");
-    assert!(context["receipt"].is_null() && context["skipped"].to_string().contains("was not kept"), "{context}");
+    assert!(context["receipt"].is_null() && context["skipped"].to_string().contains("was not saved"), "{context}");
 }
 
 #[test]
-fn a_pinned_memory_too_long_for_its_share_still_comes_by_its_rank() {
+fn a_pinned_memory_over_its_share_is_still_ranked() {
     let world = World::new();
     let words = format!("the gateway reload: {}", "drain it first, then wait. ".repeat(8));
     let id = runbook(&world, "gateway/reload", &words);
@@ -162,7 +162,7 @@ fn a_pinned_memory_too_long_for_its_share_still_comes_by_its_rank() {
 }
 
 #[test]
-fn a_budget_too_small_for_anything_is_told() {
+fn a_budget_too_small_for_any_memory_is_reported() {
     let world = World::new();
     world.json("remember --store workspace_runbooks --kind runbook --path a", &["reload the nginx gateway"]);
     let skipped = |answer: &Value| answer["skipped"].to_string().contains("none fits into a budget of 20 tokens");
@@ -176,7 +176,7 @@ fn a_budget_too_small_for_anything_is_told() {
 }
 
 #[test]
-fn blame_names_what_reached_a_run_and_reach_the_runs_of_a_memory() {
+fn blame_lists_memories_of_a_run_and_reach_lists_runs_of_a_memory() {
     let world = World::new();
     let id = runbook(&world, "gateway/reload", "reload the gateway with a drain first");
     world.json(&format!("context {AGENT}"), &["gateway reload"]);
@@ -193,7 +193,7 @@ fn blame_names_what_reached_a_run_and_reach_the_runs_of_a_memory() {
 }
 
 #[test]
-fn blame_names_what_a_run_read_and_what_it_proposed() {
+fn blame_lists_what_a_run_read_and_proposed() {
     let world = World::new();
     let id = draft(&world, "the queue must be empty first");
     let known = text(&world.json("remember --as agent:t --conversation c1 --evidence x --path n/a", &["hello"])["id"]);
@@ -245,7 +245,7 @@ fn blame_names_what_a_run_read_and_what_it_proposed() {
 }
 
 #[test]
-fn secrets_in_a_message_are_kept_nowhere() {
+fn secrets_in_a_message_are_stored_nowhere() {
     let world = World::new();
     let secret = format!("{}{}", "AKIA", "Q3EGRTZPLMXW7YVB");
     let context = world.json(&format!("context {AGENT}"), &[&format!("why does {secret} fail")]);
@@ -255,7 +255,7 @@ fn secrets_in_a_message_are_kept_nowhere() {
 }
 
 #[test]
-fn fact_15_memory_turned_off_retrieves_and_tells_nothing() {
+fn fact_15_memory_turned_off_builds_no_context_and_refuses_saves() {
     let world = World::new();
     runbook(&world, "gateway/reload", "reload the gateway with a drain first");
     let before = world.events().len();
@@ -276,7 +276,7 @@ fn fact_15_memory_turned_off_retrieves_and_tells_nothing() {
 }
 
 #[test]
-fn fact_15_memory_turned_off_is_read_without_a_trace_and_changed_by_nobody() {
+fn fact_15_memory_turned_off_is_read_without_traces_and_not_changed() {
     let world = World::new();
     let id = runbook(&world, "gateway/reload", "reload the gateway with a drain first");
     world.json("export --output", &[&world.home().join("all.json").display().to_string()]);
@@ -337,7 +337,7 @@ fn fact_37_of_26_always_injected_the_25_newest_updated_are_shown() {
 }
 
 #[test]
-fn why_not_names_the_reason_and_leaves_no_trace() {
+fn why_not_gives_the_reason_and_writes_nothing() {
     let world = World::new();
     let id = runbook(&world, "gateway/reload", "reload the gateway with a drain first");
     let other = runbook(&world, "mail/queue", "flush the mail queue at night");
@@ -356,7 +356,7 @@ fn why_not_names_the_reason_and_leaves_no_trace() {
 }
 
 #[test]
-fn as_of_shows_things_as_they_stood() {
+fn search_list_and_context_as_of_use_the_state_of_that_time() {
     let world = World::new();
     runbook(&world, "gateway/reload", "reload the gateway slowly");
     world.at("2026-04-01T12:00:00Z");

@@ -30,7 +30,7 @@ fn exported(world: &World, db: &str) -> String {
 }
 
 #[test]
-fn a_database_moves_to_another_file_and_back() {
+fn a_database_is_copied_to_another_file_and_back() {
     let world = filled();
     let there = world.home().join("there.db").display().to_string();
     moves_there_and_back(&world, &there);
@@ -38,7 +38,7 @@ fn a_database_moves_to_another_file_and_back() {
 
 #[test]
 #[ignore = "needs Postgres: scripts/postgres-test"]
-fn a_database_moves_to_a_server_and_back() {
+fn a_database_is_copied_to_postgres_and_back() {
     let database = Database::fresh(&server());
     moves_there_and_back(&filled(), &database.url(APP));
 }
@@ -62,7 +62,7 @@ fn moves_there_and_back(world: &World, there: &str) {
 }
 
 #[test]
-fn a_copy_says_what_is_wrong() {
+fn copy_reports_errors_in_source_and_target() {
     let world = filled();
     let file = world.database().display().to_string();
     let missing = world.home().join("missing.db").display().to_string();
@@ -75,12 +75,12 @@ fn a_copy_says_what_is_wrong() {
     let target = world.home().join("target.db");
     let to = target.display().to_string();
     let told = world.run("copy --from", &[&file, "--to", &to]);
-    assert!(told.exit == 0 && told.stdout.contains("both hold the same") && told.stderr.is_empty(), "{told:?}");
+    assert!(told.exit == 0 && told.stdout.contains("the databases are equal") && told.stderr.is_empty(), "{told:?}");
 }
 
 #[test]
 #[ignore = "needs Postgres: scripts/postgres-test"]
-fn a_copy_to_a_server_says_what_is_wrong() {
+fn copy_reports_errors_of_a_postgres_target() {
     let (world, server) = (filled(), server());
     let file = world.database().display().to_string();
     // A server that nobody prepared says what to do.

@@ -30,7 +30,7 @@ fn superseded(world: &World) -> String {
 }
 
 #[test]
-fn why_not_names_every_reason() {
+fn why_not_reports_every_reason() {
     let world = World::new();
     let expiring = episode(&world, "--ttl routine", "the lighthouse was painted");
     let (far, scoped) =
@@ -52,7 +52,7 @@ fn why_not_names_every_reason() {
 }
 
 #[test]
-fn why_not_says_why_it_is_no_candidate_for_a_turn() {
+fn why_not_explains_why_a_memory_is_no_candidate_for_a_turn() {
     let world = World::new();
     let gone = runbook(&world, "gone", "polish the lighthouse lens");
     world.json(&format!("forget {gone}"), &[]);
@@ -63,7 +63,7 @@ fn why_not_says_why_it_is_no_candidate_for_a_turn() {
 }
 
 #[test]
-fn a_conversation_is_diagnosed_with_its_drafts_and_a_session_in_the_order_of_its_turns() {
+fn diagnose_shows_drafts_of_a_conversation_and_turns_of_a_session_in_order() {
     let world = World::new();
     let draft = text(&world.json(&format!("remember {AGENT} --evidence seen"), &["the lighthouse is red"])["id"]);
     let report = world.json(&format!("diagnose session c1 {AGENT}"), &[]);
@@ -84,7 +84,7 @@ fn a_conversation_is_diagnosed_with_its_drafts_and_a_session_in_the_order_of_its
 }
 
 #[test]
-fn why_not_tells_what_fades_before_and_after_it_is_archived() {
+fn why_not_reports_faded_memories_before_and_after_archiving() {
     let world = World::new();
     let fading = episode(&world, "--ttl remember", "the lighthouse lamp was cleaned");
     assert_eq!(why(&world, &fading, AGENT), "returned at rank 1");
@@ -96,7 +96,7 @@ fn why_not_tells_what_fades_before_and_after_it_is_archived() {
 }
 
 #[test]
-fn why_not_tells_the_threshold_and_the_budget() {
+fn why_not_reports_the_threshold_and_the_budget() {
     let world = World::new();
     let said = episode(&world, "", "the lighthouse lamp was cleaned");
     // Near in meaning, by no word: what the agent's own recall leaves out.
@@ -128,7 +128,7 @@ fn why_not_tells_the_threshold_and_the_budget() {
 }
 
 #[test]
-fn a_session_tells_what_is_left_of_it() {
+fn diagnose_session_shows_which_memories_can_be_recalled() {
     let world = World::new();
     let routine = episode(&world, "--ttl routine", "the lighthouse was painted");
     let kept = episode(&world, "--ttl remember", "the lighthouse lamp was cleaned");
@@ -150,7 +150,7 @@ fn a_session_tells_what_is_left_of_it() {
     assert_eq!(reason(AGENT, &routine), "it is archived, and only active are asked for");
     // Unrecalled for long enough: said before upkeep comes.
     world.at("2028-03-01T12:00:00Z");
-    assert_eq!(reason(AGENT, &kept), "nobody recalled it: the next upkeep archives it");
+    assert_eq!(reason(AGENT, &kept), "not recalled for long: the next upkeep archives it");
     // Out of sight is not there at all.
     let others = world.json("diagnose session s1 --as agent:other", &[]).to_string();
     assert!(others.contains(&old) && !others.contains(&kept) && !others.contains(&routine), "{others}");
@@ -158,7 +158,7 @@ fn a_session_tells_what_is_left_of_it() {
 }
 
 #[test]
-fn a_session_tells_what_its_turns_were_not_shown() {
+fn diagnose_session_shows_what_its_turns_were_not_shown() {
     let world = World::new();
     runbook(&world, "light/long", &"the keeper writes a long report. ".repeat(200));
     for number in 0..5 {

@@ -138,7 +138,7 @@ fn an_archived_store_is_neither_read_nor_written() {
 }
 
 #[test]
-fn a_tenant_is_a_wall() {
+fn tenants_are_isolated() {
     let world = World::new();
     world.json("tenant create acme", &[]);
     world.json("remember --tenant acme --path secret/plan", &["acme moves to the lake"]);

@@ -108,7 +108,7 @@ fn fact_18_a_full_place_of_any_size_archives_the_least_important() {
     assert_eq!(live(), 10);
     assert_eq!(text(&world.json("read", &[&ids[4]])["state"]), "archived");
     let why = text(&world.json("history", &[&ids[4]])["versions"][0]["reason"]);
-    assert_eq!(why, "made room: at most 10 stay in use here (`live_max`)");
+    assert_eq!(why, "made room: this place keeps at most 10 memories in use (`live_max`)");
     assert_eq!(text(&world.json("read", &[&ids[0]])["state"]), "active");
 }
 
@@ -127,7 +127,7 @@ fn fact_20_an_agent_never_sees_another_agents_episodes() {
 }
 
 #[test]
-fn a_whole_conversation_goes_in_at_once() {
+fn a_whole_conversation_is_saved_from_one_file() {
     let world = World::new();
     let lines = concat!(
         r#"{"role": "user", "speaker": "Ana", "content": "which port does the cache use?"}"#,
@@ -165,7 +165,7 @@ fn a_whole_conversation_goes_in_at_once() {
 }
 
 #[test]
-fn a_conversation_of_which_nothing_was_saved_is_refused() {
+fn a_conversation_with_only_refused_turns_exits_with_3() {
     let world = World::new();
     let refused = format!("{{\"content\": \"the key is {}{}\"}}\n", "AKIA", "Q3EGRTZPLMXW7YVB");
     let ran = world.piped(&format!("--json episodes add --turns - {AGENT}"), refused.repeat(2).as_bytes());

@@ -3,7 +3,7 @@
 use crate::world::{World, rows, text};
 
 #[test]
-fn a_limit_outside_its_bounds_is_told_by_every_listing() {
+fn every_listing_reports_the_bounds_of_its_limit() {
     let world = World::new();
     let id = text(&world.json("remember --store workspace_runbooks --kind runbook --path a", &["crane"])["id"]);
     world.json("episodes add --as agent:t --session s", &["the crane was oiled"]);
@@ -31,7 +31,7 @@ fn a_limit_outside_its_bounds_is_told_by_every_listing() {
 }
 
 #[test]
-fn a_budget_and_a_count_outside_their_bounds_are_told() {
+fn context_reports_the_bounds_of_budget_and_max() {
     let world = World::new();
     for (flag, told) in
         [("budget", "`budget_tokens`: a number from 1 to 100000"), ("max", "`memories_max`: a number from 1 to 200")]
@@ -50,7 +50,7 @@ fn a_budget_and_a_count_outside_their_bounds_are_told() {
 }
 
 #[test]
-fn a_limit_shows_the_newest_events_in_order_of_time() {
+fn events_with_a_limit_are_the_newest_in_order_of_time() {
     let world = World::new();
     for number in 0..5 {
         world.json("remember", &[&format!("crane {number} is green")]);
@@ -72,7 +72,7 @@ fn a_limit_shows_the_newest_events_in_order_of_time() {
 }
 
 #[test]
-fn a_search_among_what_was_forgotten_says_why_it_finds_nothing() {
+fn a_search_in_tombstoned_memories_explains_the_empty_result() {
     let world = World::new();
     let id = text(&world.json("remember", &["the crane is green"])["id"]);
     world.json("forget", &[&id]);
@@ -87,7 +87,7 @@ fn a_search_among_what_was_forgotten_says_why_it_finds_nothing() {
 }
 
 #[test]
-fn what_follows_two_dashes_is_text() {
+fn arguments_after_two_dashes_are_text() {
     let world = World::new();
     let ran = world.run("remember -- --json", &[]);
     assert!(ran.exit == 0 && ran.stdout.starts_with("saved"), "{ran:?}");
@@ -96,7 +96,7 @@ fn what_follows_two_dashes_is_text() {
 }
 
 #[test]
-fn a_similarity_is_a_share() {
+fn similarity_must_be_between_0_and_1() {
     let world = World::new();
     for odd in ["9", "-0.1", "NaN"] {
         let line = format!("recall crane --as agent:t --similarity={odd}");
@@ -106,7 +106,7 @@ fn a_similarity_is_a_share() {
 }
 
 #[test]
-fn a_system_is_where_a_save_goes() {
+fn a_save_with_system_goes_to_the_notes_of_that_system() {
     let world = World::new();
     let grant = "--as agent:t --conversation c1 --system billing --grant system:billing=read";
     let saved =
@@ -118,7 +118,7 @@ fn a_system_is_where_a_save_goes() {
 }
 
 #[test]
-fn upkeep_is_an_admins_to_ask_for() {
+fn only_admins_run_upkeep() {
     let world = World::new();
     for who in ["agent:t", "user:ann", "reviewer"] {
         assert_eq!(world.code(3, &format!("upkeep --as {who}"), &[]), "policy.admins_only", "{who}");
@@ -127,7 +127,7 @@ fn upkeep_is_an_admins_to_ask_for() {
 }
 
 #[test]
-fn what_an_import_leaves_behind_is_no_refusal_and_a_refusal_is_no_success() {
+fn an_import_exits_with_3_for_refusals_but_not_for_skipped_memories() {
     let world = World::new();
     let save =
         |content: &str| text(&world.json("remember --as agent:t --conversation c1 --evidence seen", &[content])["id"]);
@@ -146,7 +146,7 @@ fn what_an_import_leaves_behind_is_no_refusal_and_a_refusal_is_no_success() {
 }
 
 #[test]
-fn scan_takes_no_flag_it_does_not_heed() {
+fn scan_rejects_flags_without_effect() {
     let world = World::new();
     let file = world.home().join("a.txt");
     std::fs::write(&file, "plain").expect("written");
@@ -164,7 +164,7 @@ fn scan_takes_no_flag_it_does_not_heed() {
 }
 
 #[test]
-fn a_dangerous_name_is_shown_and_not_obeyed() {
+fn control_characters_in_names_are_escaped() {
     let world = World::new();
     let odd = world.run("remember --conversation c1 --path", &["a/\u{202e}gpj.exe", "words"]);
     assert!(odd.exit == 2 && odd.stderr.contains("shape.path") && !odd.stderr.contains('\u{202e}'), "{odd:?}");
@@ -181,7 +181,7 @@ fn a_dangerous_name_is_shown_and_not_obeyed() {
 }
 
 #[test]
-fn what_others_did_does_not_shorten_a_listing() {
+fn receipts_and_runs_of_others_do_not_shorten_a_listing() {
     let world = World::new();
     world.json("context crane --as agent:t --run r1", &[]);
     world.json("run open r1 --as agent:t", &[]);
@@ -195,11 +195,14 @@ fn what_others_did_does_not_shorten_a_listing() {
 }
 
 #[test]
-fn half_a_command_is_answered_with_its_help() {
+fn a_command_without_its_subcommand_prints_its_help() {
     let world = World::new();
     let ran = world.run("owners", &[]);
     assert_eq!(ran.exit, 2);
-    assert!(ran.stderr.starts_with("Who reviews which paths") && ran.stderr.contains("Usage:"), "{ran:?}");
+    assert!(
+        ran.stderr.starts_with("List and set which reviewers decide on which paths") && ran.stderr.contains("Usage:"),
+        "{ran:?}"
+    );
     assert_eq!(world.code(2, "owners", &[]), "usage");
     assert_eq!(world.run("key list", &[]).stdout, "nothing here\n");
     assert_eq!(world.run("history policies/verification --below 1", &[]).stdout, "nothing here\n");

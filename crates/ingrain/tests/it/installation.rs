@@ -6,7 +6,7 @@ use crate::serving::Serving;
 use crate::world::{World, rows, text};
 
 #[test]
-fn init_makes_a_home_once() {
+fn init_creates_the_home_once_and_then_changes_nothing() {
     let world = World::new();
     let made = world.json("init", &[]);
     assert_eq!(text(&made["status"]), "created");
@@ -27,7 +27,7 @@ fn init_makes_a_home_once() {
     assert_eq!(text(&world.json("init", &[])["status"]), "unchanged");
     assert_eq!(std::fs::read_to_string(&config).expect("a config"), live, "settings are never touched");
     let told = world.run("init", &[]).stdout;
-    assert!(told.contains("next:") && told.contains("mcpServers") && told.contains("left as it is"), "{told}");
+    assert!(told.contains("next:") && told.contains("mcpServers") && told.contains("exists, not changed"), "{told}");
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn doctor_finds_damaged_pages() {
 }
 
 #[test]
-fn a_file_taken_away_under_a_server_is_noticed() {
+fn a_server_notices_that_its_database_file_was_removed() {
     let world = World::on_file();
     let serving = Serving::start(&world);
     assert_eq!((serving.ask("GET", "/readyz", "").0, serving.save("a").0), (200, 201));
@@ -74,7 +74,7 @@ fn a_file_taken_away_under_a_server_is_noticed() {
 }
 
 #[test]
-fn a_file_cut_short_under_a_server_is_noticed() {
+fn a_server_notices_that_its_database_file_was_truncated() {
     let world = World::on_file();
     // What a process leaves is in the file, not in its log.
     world.json("remember", &["the first word"]);
@@ -90,7 +90,7 @@ fn a_file_cut_short_under_a_server_is_noticed() {
 }
 
 #[test]
-fn doctor_says_that_a_file_is_empty_and_leaves_it_so() {
+fn doctor_reports_an_empty_file_and_does_not_change_it() {
     let world = World::on_file();
     std::fs::write(world.database(), "").expect("written");
     let report = world.fails(1, "doctor", &[]);
@@ -103,7 +103,7 @@ fn doctor_says_that_a_file_is_empty_and_leaves_it_so() {
 }
 
 #[test]
-fn an_emptied_file_is_not_begun_anew_over_its_log() {
+fn an_empty_file_with_a_write_ahead_log_is_not_opened() {
     let world = World::on_file();
     world.json("remember", &["the crane is green"]);
     std::fs::write(world.database(), "").expect("emptied");
@@ -123,7 +123,7 @@ fn an_emptied_file_is_not_begun_anew_over_its_log() {
 }
 
 #[test]
-fn hints_lead_on_and_not_in_a_circle() {
+fn hints_do_not_point_back_to_the_failing_command() {
     let world = World::new().configured("bogus = 1\n");
     for line in ["config show", "doctor"] {
         let hint = text(&world.fails(2, line, &[])["hint"]);
@@ -137,7 +137,7 @@ fn hints_lead_on_and_not_in_a_circle() {
 }
 
 #[test]
-fn the_readme_shows_what_the_program_prints() {
+fn the_readme_matches_the_output_of_the_program() {
     let world = World::new();
     let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md")).expect("the README");
     let plain = |text: &str| -> Vec<String> {

@@ -10,7 +10,7 @@ fn write(world: &World, name: &str, content: &str) -> String {
 }
 
 #[test]
-fn documents_are_cut_found_and_replaced() {
+fn documents_are_split_found_and_replaced() {
     let world = World::new();
     let long = "the turbine needs oil every spring and autumn. ".repeat(120);
     let folder =
@@ -103,7 +103,7 @@ fn drafts_are_not_searched_until_published() {
 }
 
 #[test]
-fn a_file_with_a_nul_is_left_out_of_its_folder() {
+fn a_file_with_a_nul_byte_in_a_folder_is_skipped() {
     let world = World::new();
     let folder = write(&world, "a.md", "# A\n\nhalf a\0 file\n");
     write(&world, "b.md", "# B\n\nthe crane lifts forty tonnes\n");
@@ -115,16 +115,16 @@ fn a_file_with_a_nul_is_left_out_of_its_folder() {
 }
 
 #[test]
-fn a_file_with_nothing_in_it_is_told() {
+fn an_empty_file_is_reported() {
     let world = World::new();
     let folder = write(&world, "empty.md", "\u{feff}\n\n");
     write(&world, "b.md", "# B\n\nthe crane lifts forty tonnes\n");
     let ran = world.run("ingest", &[&folder]);
-    assert!(ran.stdout.ends_with("1 chunk written\n  docs/empty.md holds no text\n"), "{ran:?}");
+    assert!(ran.stdout.ends_with("1 chunk written\n  docs/empty.md contains no text\n"), "{ran:?}");
 }
 
 #[test]
-fn ingestion_passes_the_gate() {
+fn ingested_documents_pass_the_gate() {
     let world = World::new();
     let secret = format!("{}{}", "AKIA", "Q3EGRTZPLMXW7YVB");
     let folder = write(&world, "keys.md", &format!("# Keys\n\nuse {secret} for the bucket\n"));
@@ -161,7 +161,7 @@ fn a_draft_is_published_by_its_address() {
 }
 
 #[test]
-fn an_agent_mapped_to_categories_sees_no_others() {
+fn an_agent_with_categories_finds_no_other_documents() {
     let world = World::with_config("[knowledge.categories]\nclerk = ['office']\n");
     let folder = write(&world, "plan.md", "# Plan\n\nthe harbour cabinets move in october\n");
     world.json("ingest --category office", &[&folder]);
@@ -178,13 +178,13 @@ fn an_agent_mapped_to_categories_sees_no_others() {
 }
 
 #[test]
-fn a_pdf_is_read_by_pdftotext_where_there_is_one() {
+fn a_pdf_is_read_if_pdftotext_is_installed() {
     let world = World::new();
     let folder = write(&world, "plan.md", "# Plan\n\nmove the cabinets in october\n");
     write(&world, "scan.pdf", "%PDF-1.7 scanned");
     let pdf = format!("{folder}/scan.pdf");
     let ran = world.run("ingest", &[&folder]);
-    assert!(ran.exit == 0 && ran.stderr.contains("scan.pdf` is a PDF, and `pdftotext` is not here"), "{ran:?}");
+    assert!(ran.exit == 0 && ran.stderr.contains("scan.pdf` is a PDF, and `pdftotext` is not installed"), "{ran:?}");
     assert_eq!(world.code(2, "ingest", &[&pdf]), "ingest.pdf");
 
     let program = world.home().join("bin/pdftotext");
@@ -199,7 +199,7 @@ fn a_pdf_is_read_by_pdftotext_where_there_is_one() {
     assert_eq!(rows(&world.json("ingest", &[&pdf])["documents"])[0]["outcome"], "created");
     let found = world.json("search crane manual", &[]).to_string();
     assert!(found.contains("from %PDF-1.7 scanned"), "{found}");
-    for (script, words) in [("echo", "holds no text"), ("exit 1", "damaged or locked")] {
+    for (script, words) in [("echo", "contains no text"), ("exit 1", "damaged or encrypted")] {
         install(script);
         let refused = world.fails(2, "ingest", &[&pdf]);
         assert!(text(&refused["error"]).contains(words), "{refused}");
@@ -209,7 +209,7 @@ fn a_pdf_is_read_by_pdftotext_where_there_is_one() {
 }
 
 #[test]
-fn folders_of_one_name_keep_their_documents_apart() {
+fn folders_with_the_same_name_keep_separate_documents() {
     let world = World::new();
     let folder = write(&world, "manual/index.md", "# Cranes\n\ngrease the crane\n");
     write(&world, "pumps/manual/index.md", "# Pumps\n\nprime the pump\n");
@@ -237,7 +237,7 @@ fn project(world: &World, folder: &str, name: &str, content: &str) -> String {
 }
 
 #[test]
-fn a_folder_that_ends_as_another_does_takes_nothing_from_it() {
+fn a_folder_with_the_same_end_of_path_takes_no_document_of_another() {
     let world = World::new();
     let three = project(&world, "p3/sub", "README.md", "# P3\n\nheron\n");
     project(&world, "p4/docs/sub", "README.md", "# P4\n\nstork\n");
@@ -264,7 +264,7 @@ fn a_folder_that_ends_as_another_does_takes_nothing_from_it() {
 }
 
 #[test]
-fn a_document_from_another_place_is_replaced_and_told() {
+fn replacing_a_document_from_another_file_is_reported() {
     let world = World::new();
     let here = project(&world, "a/docs", "README.md", "# A\n\nheron\n");
     let there = project(&world, "b/docs", "README.md", "# A\n\nheron\n");
@@ -279,7 +279,7 @@ fn a_document_from_another_place_is_replaced_and_told() {
         "it is the one from there now"
     );
     let told = world.run("ingest", &[&here]);
-    assert!(told.stdout.contains("\n  docs/README.md was read from another place before"), "{told:?}");
+    assert!(told.stdout.contains("\n  docs/README.md was ingested from another file before"), "{told:?}");
     // As it says, the folder above has room for both.
     let above = world.json("ingest", &[&world.home().join("b").display().to_string()]);
     assert_eq!(above["documents"][0]["document"]["path"], "b/docs/README.md", "{above}");
@@ -291,7 +291,7 @@ fn a_document_from_another_place_is_replaced_and_told() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_folder_nobody_can_read_is_left_out_as_a_file_is() {
+fn an_unreadable_folder_is_skipped_like_a_file() {
     let world = World::new();
     let folder = write(&world, "a.md", "# A\n\nheron\n");
     write(&world, "z.md", "# Z\n\nstork\n");
@@ -309,7 +309,7 @@ fn a_folder_nobody_can_read_is_left_out_as_a_file_is() {
 
 #[cfg(unix)]
 #[test]
-fn links_are_left_out_and_named() {
+fn links_are_skipped_and_reported() {
     let world = World::new();
     let folder = write(&world, "a.md", "# A\n\nheron\n");
     let link = |name: &str| std::os::unix::fs::symlink("a.md", world.home().join("docs").join(name)).expect("linked");
@@ -319,7 +319,7 @@ fn links_are_left_out_and_named() {
     std::os::unix::fs::symlink("nowhere", world.home().join("docs/stale")).expect("linked");
     std::os::unix::fs::symlink(world.home(), world.home().join("docs/up")).expect("linked");
     let ran = world.run("--json ingest", &[&folder]);
-    let note = "note: left out: 8 links, which nobody follows: `docs/1.md`, `docs/2.md`, `docs/3.md`, `docs/4.md`, \
+    let note = "note: left out: 8 links, which are not followed: `docs/1.md`, `docs/2.md`, `docs/3.md`, `docs/4.md`, \
                 `docs/5.md` and 3 more\n";
     assert!(ran.exit == 0 && ran.stderr == note, "{ran:?}");
     let done = ran.json();
@@ -327,7 +327,7 @@ fn links_are_left_out_and_named() {
 }
 
 #[test]
-fn a_removed_document_is_gone_and_may_come_back() {
+fn a_removed_document_is_not_found_and_may_be_ingested_again() {
     let world = World::new();
     let folder = write(&world, "plan.md", "# Plan\n\nmove the cabinets in october\n");
     write(&world, "rota.md", "# Rota\n\nann on mondays\n");
@@ -351,7 +351,7 @@ fn a_removed_document_is_gone_and_may_come_back() {
 }
 
 #[test]
-fn a_chunk_changed_by_hand_is_mended_and_a_forgotten_one_stays_away() {
+fn ingest_restores_a_changed_chunk_but_not_a_forgotten_one() {
     let world = World::new();
     let folder = write(&world, "oil.md", "# Oil\n\noil the turbine in spring\n");
     write(&world, "pump.md", "# Pump\n\nprime the pump twice\n");
@@ -375,7 +375,7 @@ fn a_chunk_changed_by_hand_is_mended_and_a_forgotten_one_stays_away() {
 }
 
 #[test]
-fn documents_are_named_as_their_writers_named_them() {
+fn document_titles_come_from_the_documents() {
     let world = World::new();
     let folder = write(&world, "bom.md", "\u{feff}# Cranes\n\nthe crane lifts forty tonnes\n");
     write(&world, "front.md", "---\ntitle: Pumps\ntags: [plant]\n---\n\nprime the pump twice\n");

@@ -67,7 +67,7 @@ fn history_read_list_patch_forget() {
 }
 
 #[test]
-fn people_see_words_and_programs_one_json_value() {
+fn output_is_text_or_one_json_value() {
     let world = with_note();
     let told = world.run("history notes/nginx", &[]);
     assert!(told.stdout.contains("+nginx crashlooped") && !told.stdout.contains('\u{1b}'), "{told:?}");
@@ -81,7 +81,7 @@ fn people_see_words_and_programs_one_json_value() {
 }
 
 #[test]
-fn a_first_run_needs_no_set_up_and_keeps_its_files_private() {
+fn a_first_run_needs_no_setup_and_its_files_are_private() {
     use std::os::unix::fs::PermissionsExt;
     let world = World::on_file();
     let home = world.home().join("fresh/home");
@@ -109,7 +109,7 @@ fn content_comes_from_an_argument_a_file_or_stdin() {
 }
 
 #[test]
-fn completions_and_manual_pages_come_from_the_same_definitions() {
+fn completions_and_manual_pages_list_the_commands() {
     let world = World::new();
     for shell in ["bash", "zsh", "fish"] {
         assert!(world.run("completions", &[shell]).stdout.contains("remember"), "{shell}");

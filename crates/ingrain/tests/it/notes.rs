@@ -67,7 +67,7 @@ fn fact_38_the_fourth_save_of_an_unattended_run_is_refused() {
 }
 
 #[test]
-fn an_unattended_save_without_a_run_is_told_to_name_one() {
+fn an_unattended_save_without_a_run_is_refused_with_a_hint() {
     let world = World::new();
     let line = "remember --as agent:night --user ann --unattended --store user_notes --kind user_preference --hint h x";
     let refused = world.fails(2, line, &[]);
@@ -76,7 +76,7 @@ fn an_unattended_save_without_a_run_is_told_to_name_one() {
 }
 
 #[test]
-fn fact_39_a_stranger_deletes_nothing_and_learns_nothing() {
+fn fact_39_other_users_delete_nothing_and_see_nothing() {
     let world = World::new();
     let id = text(&hinted(&world, "--as user:ann", "door", "the side door sticks")["id"]);
     let real = world.fails(2, &format!("forget {id} --as user:bob"), &[]);
@@ -148,7 +148,7 @@ fn fact_42_a_system_store_needs_a_system() {
 }
 
 #[test]
-fn pin_is_one_call_and_a_version() {
+fn pin_makes_one_version() {
     let world = World::new();
     let id = text(&hinted(&world, "--as user:ann", "diet", "no nuts, ever")["id"]);
     assert_eq!(world.json(&format!("pin {id} --as user:ann"), &[])["always_inject"], true);

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use crate::world::{World, column, finished, rows, text};
 
 #[test]
-fn odd_flags_and_texts_have_codes() {
+fn invalid_flags_and_texts_have_error_codes() {
     let world = World::new();
     let check = |code: &str, line: &str, more: &[&str]| {
         assert_eq!(world.code(2, line, more), code, "{line} {more:?}");
@@ -58,7 +58,7 @@ fn errors_for_people_go_to_stderr_and_say_what_to_do() {
 }
 
 #[test]
-fn a_query_of_a_book_is_answered() {
+fn a_very_long_query_is_answered() {
     let world = World::new();
     let book = "word ".repeat(20_000);
     let cut = "only the first 8192 bytes of the query were looked for (`limits.query_bytes_max`)";
@@ -87,7 +87,7 @@ fn bytes_that_are_not_text_are_refused() {
 }
 
 #[test]
-fn ten_megabytes_are_refused_by_name_of_the_cap() {
+fn ten_megabytes_are_refused_with_the_limit_in_the_message() {
     let world = World::new();
     let megabytes = "a few words ".repeat(10 * 1024 * 1024 / 12);
     let ran = world.piped("remember --json --store user_memory --as user:ann -", megabytes.as_bytes());
@@ -99,7 +99,7 @@ fn ten_megabytes_are_refused_by_name_of_the_cap() {
 }
 
 #[test]
-fn a_damaged_or_foreign_database_is_named_and_left_alone() {
+fn a_damaged_or_foreign_database_is_reported_and_not_changed() {
     let check = |bytes: &[u8]| {
         let world = World::on_file();
         std::fs::write(world.database(), bytes).expect("written");
@@ -118,7 +118,7 @@ fn a_damaged_or_foreign_database_is_named_and_left_alone() {
 }
 
 #[test]
-fn a_database_that_cannot_be_made_is_named() {
+fn a_database_that_cannot_be_created_is_reported() {
     let world = World::on_file();
     let file = world.home().join("file");
     std::fs::write(&file, "in the way").expect("written");
@@ -130,7 +130,7 @@ fn a_database_that_cannot_be_made_is_named() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn a_closed_stdout_is_no_error() {
     let world = World::new();
     for number in 0..30 {
         world.json("remember", &["--path", &format!("p/{number}"), &"many words ".repeat(300)]);
@@ -142,7 +142,7 @@ fn a_reader_that_goes_away_is_no_error() {
 }
 
 #[test]
-fn a_memory_cannot_steer_the_terminal() {
+fn control_characters_in_a_memory_are_escaped() {
     let world = World::new();
     world.json("remember --path a", &["red \u{1b}[31malert\u{1b}[0m \u{202e}"]);
     for line in ["read a", "list", "search alert", "history a"] {
@@ -153,7 +153,7 @@ fn a_memory_cannot_steer_the_terminal() {
 }
 
 #[test]
-fn a_store_that_is_not_there_is_not_found_by_any_verb() {
+fn an_unknown_store_is_not_found_by_any_command() {
     let world = World::new();
     for line in ["list --store nope", "search x --store nope", "export --store nope", "context x --store nope"] {
         let told = world.fails(2, line, &[]);
@@ -170,7 +170,7 @@ fn a_store_that_is_not_there_is_not_found_by_any_verb() {
 }
 
 #[test]
-fn a_save_that_is_refused_makes_no_store() {
+fn a_refused_save_creates_no_store() {
     let world = World::new();
     let before = (world.json("store list", &[]), world.events().len());
     assert_eq!(world.code(2, "remember", &["  "]), "shape.empty");
@@ -180,7 +180,7 @@ fn a_save_that_is_refused_makes_no_store() {
 }
 
 #[test]
-fn whatever_is_refused_makes_no_store() {
+fn no_refused_command_creates_a_store() {
     let world = World::new();
     let key = ["AKIA", "Q3EGRYKZWT5PJ7XN"].concat();
     let file = |name: &str, body: &str| {
@@ -221,7 +221,7 @@ fn whatever_is_refused_makes_no_store() {
 }
 
 #[test]
-fn search_reads_its_words_from_stdin() {
+fn search_reads_the_query_from_stdin() {
     let world = World::new();
     world.json("remember --path a --conversation c1", &["the zebra and the walrus share a pond"]);
     world.json("remember --path b --conversation c1", &["invoices are sent on mondays"]);
@@ -230,7 +230,7 @@ fn search_reads_its_words_from_stdin() {
 }
 
 #[test]
-fn a_secret_in_the_wrong_place_is_not_said_back() {
+fn error_messages_do_not_repeat_a_secret() {
     let world = World::new();
     let token = format!("ghp_{}", "Kx7vQ2mL9rT4wZ8bNc3dJf6gHs1aPe5uYi0o");
     for (line, more) in [
@@ -249,7 +249,7 @@ fn a_secret_in_the_wrong_place_is_not_said_back() {
 }
 
 #[test]
-fn paths_that_look_like_others_are_refused() {
+fn paths_with_invisible_or_look_alike_characters_are_refused() {
     let world = World::new();
     for path in
         ["a/..\u{200b}/b", "a\u{200b}b", "\u{202e}abc", "．．/x", "a/．/b", "a\u{ad}b", "a\u{200d}b", "x\u{2066}y"]

@@ -30,7 +30,7 @@ fn shown(world: &World, purpose: &str, message: &str) -> String {
 }
 
 #[test]
-fn each_purpose_finds_its_own() {
+fn each_decision_point_finds_its_own_memories() {
     let world = world();
     let check = |purpose: &str, message: &str, finds: &[&str], not: &[&str]| {
         let text = shown(&world, purpose, message);
@@ -55,7 +55,7 @@ fn each_purpose_finds_its_own() {
 }
 
 #[test]
-fn presets_open_no_wall() {
+fn decision_points_do_not_widen_the_scope() {
     let world = world();
     for purpose in ["task", "tool", "approval", "content", "delegation"] {
         let context = world.json(&format!("context --for {purpose} --as agent:stranger"), &["harbour ledger crane"]);

@@ -57,7 +57,7 @@ fn fact_11_a_score_is_the_weighted_sum_of_its_parts() {
 }
 
 #[test]
-fn explain_says_why_and_why_not() {
+fn explain_gives_the_reason_for_hits_and_misses() {
     let world = World::new();
     let save = |path: &str, content: &str| {
         let line = format!("remember --store workspace_runbooks --kind runbook --path {path}");
@@ -123,7 +123,7 @@ fn search_reads_many_languages() {
 }
 
 #[test]
-fn the_named_time_comes_first() {
+fn memories_of_the_time_in_the_query_come_first() {
     let world = World::new();
     let days = ["2024-11-20", "2025-05-14", "2025-10-20", "2026-01-14", "2026-02-18", "2026-02-24", "2026-02-28"];
     for day in days {
@@ -157,7 +157,7 @@ fn the_named_time_comes_first() {
 }
 
 #[test]
-fn explain_says_of_what_was_forgotten_or_has_expired_what_the_hits_say() {
+fn explain_agrees_with_the_hits_on_forgotten_and_expired_memories() {
     let world = World::new();
     let kept =
         |line: &str, words: &str| text(&world.json(&format!("remember --conversation c1 {line}"), &[words])["id"]);

@@ -77,7 +77,7 @@ fn fact_19_the_threshold_drops_what_only_vectors_found() {
 }
 
 #[test]
-fn fact_20_episodes_are_private_the_other_sources_are_the_tenants() {
+fn fact_20_episodes_are_private_and_the_other_sources_are_shared() {
     let world = world();
     let other = world.json("recall harbour crane --as agent:x", &[]).to_string();
     assert!(!other.contains("tuesday"), "{other}");
@@ -88,7 +88,7 @@ fn fact_20_episodes_are_private_the_other_sources_are_the_tenants() {
 }
 
 #[test]
-fn the_logs_are_written_by_their_verbs_only_and_stay_out_of_ordinary_search() {
+fn audit_and_workflow_records_have_their_own_commands_and_are_not_in_search() {
     let world = world();
     for store in ["audit_log", "workflow_steps"] {
         let line = format!("remember --store {store} --kind note --evidence x --as agent:t");
@@ -105,7 +105,7 @@ fn the_logs_are_written_by_their_verbs_only_and_stay_out_of_ordinary_search() {
 }
 
 #[test]
-fn nobody_changes_what_a_log_says() {
+fn audit_and_workflow_records_cannot_be_changed() {
     let world = World::new();
     let entry = world.json("audit add --action deploy.finished --as agent:t", &["billing 4.2 is live"]);
     let (id, sha256) = (text(&entry["id"]), text(&entry["sha256"]));
@@ -127,7 +127,7 @@ fn nobody_changes_what_a_log_says() {
 }
 
 #[test]
-fn a_time_that_is_named_is_when_it_happened_not_when_it_was_recorded() {
+fn a_query_with_a_time_matches_the_time_of_the_event_not_of_its_record() {
     let world = World::new();
     world.at("2026-11-18T00:00:00Z");
     world.json("audit add --action zoo.fed --at 2026-10-19T00:00:00Z", &["capybara fed by Ann"]);
@@ -140,7 +140,7 @@ fn a_time_that_is_named_is_when_it_happened_not_when_it_was_recorded() {
 }
 
 #[test]
-fn a_question_about_nothing_but_a_time_is_answered_with_what_is_of_it() {
+fn a_query_that_is_only_a_time_finds_records_of_that_time() {
     let world = World::new();
     world.at("2026-07-28T10:00:00Z");
     world.json("episodes add --session a --ttl remember --as agent:t", &["painted the boiler room"]);
@@ -162,7 +162,7 @@ fn a_question_about_nothing_but_a_time_is_answered_with_what_is_of_it() {
 }
 
 #[test]
-fn letters_the_model_never_learnt_are_found_by_words_alone() {
+fn scripts_unknown_to_the_embedder_are_found_by_words() {
     let world = World::new();
     for (session, said) in
         [("a", "漢字の会議 東京 で決定した"), ("b", "山川花"), ("c", "合計金額は五千円で承認されました")]

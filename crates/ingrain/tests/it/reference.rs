@@ -1,4 +1,4 @@
-//! docs/reference is made from the product itself; a stale page fails a test, and `UPDATE_DOCS=1` writes it anew.
+//! Generates facts.md and settings.md in docs/reference. A stale page fails its test; `UPDATE_DOCS=1` writes it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -6,53 +6,53 @@ use std::path::{Path, PathBuf};
 
 use crate::world::{World, rows, text};
 
-/// Every fact of the contract, in a few words.
+/// Acceptance facts: number and required behaviour.
 const FACTS: &[(u32, &str)] = &[
     (1, "Seeding twice leaves 3 stores, 4 documents, 4 versions; a deleted seed does not return"),
-    (2, "An agent does not write runbooks, and is told of promotion"),
+    (2, "An agent cannot write runbooks; the refusal names the promotion"),
     (3, "Agents save preferences of their own user only"),
-    (4, "Conversations do not see each other's drafts"),
-    (5, "Secrets are blocked in every field and appear nowhere"),
-    (6, "Bounds of raw logs and of entropy"),
-    (7, "Planted orders are flagged in conversations, blocked elsewhere"),
-    (8, "The same path is one memory with linked versions"),
-    (9, "A stale patch is a conflict; of 64 patchers one wins"),
-    (10, "Missing evidence is refused where required"),
-    (11, "Order follows trust; recency halves in 30 days; a score is its weighted sum"),
-    (12, "The context keeps its budget and its blocks"),
-    (13, "Promotion and its decisions"),
-    (14, "Redaction leaves who, when and why"),
-    (15, "Memory turned off"),
-    (16, "Times to live by class"),
-    (17, "Importance decays weekly"),
+    (4, "Drafts are visible in their own conversation only"),
+    (5, "Secrets are blocked in every field and stored nowhere"),
+    (6, "Limits for raw logs and for high-entropy strings"),
+    (7, "Planted instructions are flagged in conversations and blocked elsewhere"),
+    (8, "Saves to one path are versions of one memory"),
+    (9, "A stale patch is a conflict; one of 64 concurrent patches wins"),
+    (10, "A save without required evidence is refused"),
+    (11, "Ranking by trust, recency with a half-life of 30 days, score as a weighted sum"),
+    (12, "A context keeps its token budget and its two blocks"),
+    (13, "Promotion: approval, rejection, owners, changed sources"),
+    (14, "Redaction erases the text and keeps author, time and reason"),
+    (15, "Memory turned off: reads work, saves are refused, no context"),
+    (16, "Expiry by retention class"),
+    (17, "Importance decays by week; a recall resets it"),
     (18, "The 10,001st memory archives the least important"),
-    (19, "Four-source recall merges by its formula"),
-    (20, "Agents and tenants are walls"),
-    (21, "Over the window turns are summarised"),
+    (19, "Recall merges four sources by a fixed formula"),
+    (20, "Agents and tenants are isolated"),
+    (21, "Parts that do not fit into the window are cut in a fixed order"),
     (22, "Without opt-in a pipeline has no memory"),
-    (23, "The cap of a lesson counts bytes"),
-    (24, "The same lesson twice is one"),
-    (25, "A recall is capped"),
-    (26, "Empty queries, odd characters, exact tags, other word orders"),
-    (27, "The answer counts this recall"),
-    (28, "A pipeline made again recalls nothing"),
-    (29, "Confirming and rejecting"),
+    (23, "The size limit of a lesson counts bytes"),
+    (24, "The same lesson saved twice is one memory"),
+    (25, "A recall returns at most the configured number of lessons"),
+    (26, "Empty queries, special characters, exact tags and other word orders work"),
+    (27, "The recall count of an answer includes this recall"),
+    (28, "A deleted and recreated pipeline recalls nothing"),
+    (29, "Profile proposals are confirmed or rejected once"),
     (30, "Compaction proposes once"),
-    (31, "Procedural dedup"),
-    (32, "Rollback"),
-    (33, "Export and import"),
-    (34, "Closing a run"),
+    (31, "Deduplication of procedures keeps the most confident, then the oldest"),
+    (32, "Rollback of an active memory, with restore on request"),
+    (33, "An export contains every state and imports back equal"),
+    (34, "Closing a run tombstones its working memory and saves one episode"),
     (35, "An unknown id is not found"),
-    (36, "Near hints update, other facts do not"),
-    (37, "At most 25 are always injected"),
+    (36, "A save with a similar hint updates the note if the content agrees"),
+    (37, "At most 25 always-inject memories are shown"),
     (38, "The fourth save of an unattended run is refused"),
-    (39, "Strangers delete nothing; systems need grants"),
-    (40, "Revoked rules fail the calls"),
-    (41, "A redacted note keeps its sentence"),
+    (39, "Other users delete nothing; systems need grants"),
+    (40, "Calls without the required rule are refused"),
+    (41, "A note is saved without the secret in it"),
     (42, "A system store needs a system"),
 ];
 
-/// A folder of tests, and the door and backend they go through.
+/// Folders of tests, with the interface and backend they use.
 const PLACES: &[(&str, &str)] = &[
     ("crates/ingrain/tests/it", "CLI, SQLite and Postgres"),
     ("crates/server/tests/it", "REST and MCP, SQLite and Postgres"),
@@ -71,7 +71,7 @@ fn the_table_of_settings_is_current() {
 }
 
 #[test]
-fn every_fact_of_the_command_line_runs_on_both_backends() {
+fn tests_of_facts_run_on_both_backends() {
     for file in sources(&root().join("crates/ingrain/tests/it")) {
         let text = std::fs::read_to_string(&file).expect("a source file");
         for test in text.split("#[test]").filter(|test| test.trim_start().starts_with("fn fact_")) {
@@ -104,19 +104,19 @@ fn is_current(page: &str, made: &str) {
     );
 }
 
-/// Every setting as `config show` knows it.
+/// All settings from `config show`.
 fn settings(world: &World) -> String {
     let mut page = String::from(
         "# Settings\n\n\
-         Each setting is a key of `config.toml`, an environment variable, and for the caller's a flag. Flags go before\n\
-         variables, variables before the file, the file before the defaults; `ingrain config show` says which one won.\n\
-         The file is `config.toml` in `INGRAIN_HOME` (or `--home`), else in the XDG configuration directory;\n\
-         `INGRAIN_CONFIG` or `--config` names another. `MEMORY_ENABLED` and `MEMORY_CONTEXT_TOKEN_BUDGET` are other\n\
-         spellings of `memory.enabled` and `limits.context_budget_tokens`. `INGRAIN_NOW` fixes the time: for tests and\n\
-         replays, never for a database in use. Grants (`[grants.\"user:ann\"]`, `erp = \"manage\"`) and rulesets\n\
-         (`[rulesets.NAME]`) are set in the file only. A number outside of its bounds and a name that sets\n\
-         nothing are errors (`config.invalid`), told before anything is opened.\n\n\
-         Made by the test `the_table_of_settings_is_current`; `UPDATE_DOCS=1` writes it anew.\n\n\
+         Each setting is a key of `config.toml` and an environment variable; those of the caller are flags too. Flags\n\
+         override variables, variables override the file, the file overrides the defaults. `ingrain config show` prints\n\
+         the origin of each value. The file is `config.toml` in `INGRAIN_HOME` (or `--home`), else in the XDG\n\
+         configuration directory; `INGRAIN_CONFIG` or `--config` names another. `MEMORY_ENABLED` and\n\
+         `MEMORY_CONTEXT_TOKEN_BUDGET` are aliases of `memory.enabled` and `limits.context_budget_tokens`.\n\
+         `INGRAIN_NOW` fixes the clock, for tests and replays only. Grants (`[grants.\"user:ann\"]`, `erp = \"manage\"`)\n\
+         and rulesets (`[rulesets.NAME]`) can be set in the file only. A number out of range and an unknown name are\n\
+         errors (`config.invalid`), reported before anything is opened.\n\n\
+         Generated by the test `the_table_of_settings_is_current`; `UPDATE_DOCS=1` writes it.\n\n\
          | setting | default | variable |\n| --- | --- | --- |\n",
     );
     for setting in rows(&world.json("config show", &[])["settings"]) {
@@ -145,9 +145,9 @@ fn facts(root: &Path) -> String {
         }
     }
     let mut text = String::from(
-        "# Acceptance facts and the tests that hold them\n\n\
-         Made by the test `the_table_of_facts_is_current`; `UPDATE_DOCS=1` writes it anew.\n\n\
-         | fact | what must happen | tests |\n| --- | --- | --- |\n",
+        "# Acceptance facts and their tests\n\n\
+         Generated by the test `the_table_of_facts_is_current`; `UPDATE_DOCS=1` writes it.\n\n\
+         | fact | required behaviour | tests |\n| --- | --- | --- |\n",
     );
     for (number, what) in FACTS {
         let named = tests.remove(number).map_or_else(|| "none yet".to_owned(), |names| names.join("<br>"));
@@ -157,7 +157,7 @@ fn facts(root: &Path) -> String {
     text
 }
 
-/// All Rust files below, in one order everywhere.
+/// All Rust files under a folder, sorted.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {

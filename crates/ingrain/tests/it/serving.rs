@@ -77,7 +77,7 @@ impl Drop for Serving {
 
 /// Some calls are cut off before they wrote, some after it and before they answered, some are answered.
 #[test]
-fn a_key_does_nothing_twice_although_the_server_dies() {
+fn an_idempotency_key_has_one_effect_although_the_server_is_killed() {
     let world = World::new();
     let serving = Serving::start(world.at("2026-01-01T00:00:00Z"));
     let calls: Vec<(String, String)> = (0..64)
@@ -109,7 +109,7 @@ fn a_key_does_nothing_twice_although_the_server_dies() {
 }
 
 #[test]
-fn a_log_that_grows_meanwhile_holds_together() {
+fn verify_finds_the_log_intact_while_it_grows() {
     let world = World::new();
     let serving = Serving::start(&world);
     std::thread::scope(|scope| {
@@ -121,7 +121,7 @@ fn a_log_that_grows_meanwhile_holds_together() {
 }
 
 #[test]
-fn who_says_no_more_is_still_answered() {
+fn a_client_that_closes_its_sending_side_is_still_answered() {
     let world = World::new();
     let serving = Serving::start(&world);
     for _ in 0..20 {
@@ -135,7 +135,7 @@ fn who_says_no_more_is_still_answered() {
 }
 
 #[test]
-fn a_receipt_that_was_named_is_there_although_the_server_dies() {
+fn a_returned_receipt_is_on_disk_although_the_server_is_killed() {
     let world = World::on_file();
     world.json("remember --store workspace_runbooks --kind runbook --path a", &["drain the gateway first"]);
     for _ in 0..3 {
@@ -150,7 +150,7 @@ fn a_receipt_that_was_named_is_there_although_the_server_dies() {
 }
 
 #[test]
-fn a_turn_does_not_wait_for_another_process_and_its_receipt_is_written_later() {
+fn a_context_does_not_wait_for_a_locked_file_and_its_receipt_is_saved_later() {
     let world = World::on_file();
     world.json("remember --store workspace_runbooks --kind runbook --path a", &["drain the gateway first"]);
     // Short, so that the writer gives up and tries again while the turn still listens.
@@ -172,7 +172,7 @@ fn a_turn_does_not_wait_for_another_process_and_its_receipt_is_written_later() {
 }
 
 #[test]
-fn a_log_that_nobody_reads_stops_nobody() {
+fn a_stalled_reader_of_stderr_does_not_stop_the_server() {
     // Longer than any pipe, which is 64 kB here and there more.
     const CALLS: usize = 3_000;
     let world = World::new();
@@ -203,11 +203,11 @@ fn a_log_that_nobody_reads_stops_nobody() {
             ask();
         }
     }
-    assert!(lost.is_some_and(|lost| lost.contains("lines of this log were lost")));
+    assert!(lost.is_some_and(|lost| lost.contains("log lines were dropped")));
 }
 
 #[test]
-fn who_saves_while_another_process_writes_hears_it_before_his_time_is_over() {
+fn a_save_on_a_locked_file_is_answered_busy_before_the_request_times_out() {
     let world = World::on_file();
     world.json("remember --path first", &["the first word"]);
     let serving = Serving::start_with(&world, &[("INGRAIN_SERVER_LIMITS_TIMEOUT_SECS", "2")]);
@@ -230,7 +230,7 @@ fn who_saves_while_another_process_writes_hears_it_before_his_time_is_over() {
 
 /// Somebody else writes to the file for as long as he likes.
 #[test]
-fn reads_go_on_and_the_end_is_heard_while_saves_wait_for_another_process() {
+fn reads_and_shutdown_work_while_saves_wait_for_a_locked_file() {
     // As many as may save at once, and some more.
     const CALLS: usize = 64;
     const SAVERS: usize = CALLS + 6;
@@ -278,7 +278,7 @@ fn hold(database: &Database) -> Session {
 
 #[test]
 #[ignore = "needs Postgres: scripts/postgres-test"]
-fn the_owner_prepares_and_the_application_serves() {
+fn the_owner_migrates_and_the_application_role_serves() {
     let server = server();
     let database = Database::empty(&server);
     let (owner, app) = (database.url(OWNER), database.url(APP));
@@ -310,7 +310,7 @@ fn the_owner_prepares_and_the_application_serves() {
 
 #[test]
 #[ignore = "needs Postgres: scripts/postgres-test"]
-fn a_full_pool_is_503_with_a_time_to_come_back() {
+fn a_full_pool_answers_503_with_retry_after() {
     let server = server();
     let database = Database::fresh(&server);
     let url = database.url(APP);
@@ -336,7 +336,7 @@ fn a_full_pool_is_503_with_a_time_to_come_back() {
 
 #[test]
 #[ignore = "needs Postgres: scripts/postgres-test"]
-fn a_statement_that_takes_too_long_is_ended() {
+fn a_statement_that_takes_too_long_is_cancelled() {
     let server = server();
     let world = World::on_server(Database::fresh(&server)).configured("[postgres]\nstatement_ms = 100\n");
     let serving = Serving::start(&world);

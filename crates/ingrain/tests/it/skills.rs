@@ -24,7 +24,7 @@ fn window(world: &World, more: &Value) -> Value {
 }
 
 #[test]
-fn installed_skills_are_in_every_window_and_change_at_once() {
+fn installed_skills_are_in_every_window_and_changes_apply_at_once() {
     let world = World::new();
     let long = "check the tide before the crossing. ".repeat(100);
     let from = put(&world, "mine/ferry", &skill("ferry", &long));
@@ -44,7 +44,7 @@ fn installed_skills_are_in_every_window_and_change_at_once() {
 }
 
 #[test]
-fn other_folders_are_configured_and_bad_skills_are_named() {
+fn skill_folders_can_be_configured_and_invalid_skills_are_reported() {
     let world = World::new();
     let folder = put(&world, "theirs/tram", &skill("tram", "ring twice"));
     std::fs::write(world.home().join("config.toml"), format!("[skills]\nfolders = ['{folder}']\n")).expect("written");
@@ -55,7 +55,7 @@ fn other_folders_are_configured_and_bad_skills_are_named() {
 }
 
 #[test]
-fn one_bad_skill_takes_nothing_from_the_others() {
+fn one_invalid_skill_does_not_block_the_others() {
     let world = World::new();
     let secret = format!("{}{}", "AKIA", "Q3EGRTZPLMXW7YVB");
     put(&world, "mine/tram", &skill("tram", "ring twice"));
@@ -78,7 +78,7 @@ fn one_bad_skill_takes_nothing_from_the_others() {
 }
 
 #[test]
-fn only_admins_install_and_secrets_stay_out() {
+fn only_admins_install_skills_and_skills_with_secrets_are_refused() {
     let world = World::new();
     let from = put(&world, "mine/ferry", &skill("ferry", "check the tide"));
     assert_eq!(world.code(3, "ingest --as agent:t --skills", &[&from]), "policy.admins_only");
@@ -89,7 +89,7 @@ fn only_admins_install_and_secrets_stay_out() {
 }
 
 #[test]
-fn of_two_skills_with_one_name_the_second_is_refused() {
+fn the_second_skill_with_the_same_name_is_refused() {
     let world = World::new();
     put(&world, "mine/a", &skill("deploy", "with a crane"));
     let mine = put(&world, "mine/b", &skill("deploy", "with a truck"));
@@ -114,7 +114,7 @@ fn of_two_skills_with_one_name_the_second_is_refused() {
 }
 
 #[test]
-fn names_that_differ_have_folders_that_differ() {
+fn skills_with_similar_names_get_different_folders() {
     let world = World::new();
     put(&world, "mine/one", &skill("a/b", "first"));
     let mine = put(&world, "mine/two", &skill("a b", "second"));
@@ -131,7 +131,7 @@ fn names_that_differ_have_folders_that_differ() {
 }
 
 #[test]
-fn the_folder_of_skills_itself_is_left_as_it_is() {
+fn installing_from_the_install_folder_changes_nothing() {
     let world = World::new();
     put(&world, "skills/deploy", &skill("deploy", "with a crane"));
     let home = put(&world, "skills/old", &skill("deploy", "with a truck"));
@@ -145,11 +145,11 @@ fn the_folder_of_skills_itself_is_left_as_it_is() {
     let doctor = world.fails(1, "doctor", &[]).to_string();
     assert!(doctor.contains("deploy in ") && doctor.contains("skill.name_taken"), "{doctor}");
     let notes = window(&world, &json!({}))["notes"].to_string();
-    assert!(notes.contains("skill `old` left out: another skill is named `deploy` as well"), "{notes}");
+    assert!(notes.contains("skill `old` left out: another skill with the name `deploy` comes first"), "{notes}");
 }
 
 #[test]
-fn a_window_says_which_wanted_skill_is_not_there() {
+fn a_window_reports_a_requested_skill_that_does_not_exist() {
     let world = World::new();
     put(&world, "skills/deploy", &skill("deploy", "with a crane"));
     let own = json!([{ "name": "own", "body": "brought along" }]);

@@ -3,11 +3,11 @@
 use crate::world::{World, column, rows, text};
 
 #[test]
-fn the_demo_shows_what_it_promises() {
+fn the_demo_runs_all_its_steps() {
     let world = World::new();
     let told = world.run("demo", &[]);
     assert_eq!(told.exit, 0, "{told:?}");
-    for promise in ["seeds itself", "refused", "safety.secret_found", "policy.needs_promotion", "not there", "intact"] {
+    for promise in ["three stores", "refused", "safety.secret_found", "policy.needs_promotion", "not found", "intact"] {
         assert!(told.stdout.contains(promise), "{promise}: {}", told.stdout);
     }
     let steps = world.json("demo", &[]);
@@ -35,7 +35,7 @@ fn the_benchmark_reports_figures() {
 }
 
 #[test]
-fn a_bench_fills_only_what_is_empty_and_named() {
+fn a_bench_fills_only_an_empty_database_named_by_flag() {
     let world = World::new();
     let empty = world.home().join("empty.db").display().to_string();
     fills_only_what_is_empty(&world, &empty, "sqlite");
@@ -61,7 +61,7 @@ fn fills_only_what_is_empty(world: &World, empty: &str, backend: &str) {
 }
 
 #[test]
-fn retrieval_is_measured_on_generated_notes_half_of_it_in_other_words() {
+fn bench_retrieval_measures_generated_notes_with_half_paraphrased_questions() {
     let world = World::new();
     let report = world.json("bench retrieval --generated 200", &[]);
     assert_eq!((report["memories"].as_u64(), report["queries"].as_u64()), (Some(200), Some(40)), "{report}");
@@ -73,7 +73,7 @@ fn retrieval_is_measured_on_generated_notes_half_of_it_in_other_words() {
 }
 
 #[test]
-fn the_report_is_a_page_with_plots_and_keeps_what_people_wrote() {
+fn bench_report_writes_a_page_with_plots_and_keeps_the_hand_written_part() {
     let world = World::new();
     let out = world.home().join("docs");
     let page = out.join("benchmarks.md");

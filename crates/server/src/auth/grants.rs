@@ -8,6 +8,7 @@ use engine::model::caller::{Caller, Grant};
 use serde::Deserialize;
 
 use crate::config::ServerConfig;
+use crate::lock::lock_unpoisoned;
 use crate::outbound::OutboundClient;
 
 /// Answers kept before all are thrown away: a bound on memory.
@@ -79,6 +80,6 @@ impl GrantResolver {
     }
 
     fn lock_cache(&self) -> std::sync::MutexGuard<'_, HashMap<String, (Instant, GrantsBySystem)>> {
-        self.cache.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        lock_unpoisoned(&self.cache)
     }
 }

@@ -8,6 +8,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::signature::{self, RsaPublicKeyComponents, UnparsedPublicKey};
 use serde::Deserialize;
 
+use crate::lock::lock_unpoisoned;
 use crate::outbound::OutboundClient;
 
 /// Keys are believed so long.
@@ -73,7 +74,7 @@ impl KeySet {
     }
 
     fn load_keys(&self, again: bool) -> Vec<Jwk> {
-        let mut cached = self.cache.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut cached = lock_unpoisoned(&self.cache);
         let fresh = cached.fetched_at.is_some_and(|at| at.elapsed() < KEY_SET_TTL);
         let too_soon = cached.tried_at.is_some_and(|at| at.elapsed() < REFETCH_PAUSE);
         if too_soon || (fresh && !again) {

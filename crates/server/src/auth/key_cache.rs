@@ -9,6 +9,8 @@ use engine::model::key::Key;
 use jiff::Timestamp;
 use tokio::sync::watch;
 
+use crate::lock::lock_unpoisoned;
+
 /// A key that another process revokes still works so long here; one revoked by this server ends at once.
 pub(crate) const KEY_CACHE_TTL: Duration = Duration::from_secs(1);
 /// Keys held at once; past it all are looked up anew.
@@ -60,6 +62,6 @@ impl KeyCache {
     }
 
     fn lock_keys(&self) -> std::sync::MutexGuard<'_, HashMap<String, CachedKey>> {
-        self.keys.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        lock_unpoisoned(&self.keys)
     }
 }

@@ -27,6 +27,7 @@ use engine::text::digest::content_sha256;
 use crate::app::App;
 use crate::config::ServerConfig;
 use crate::idempotency;
+use crate::lock::lock_unpoisoned;
 use crate::outbound::OutboundClient;
 use crate::problem::Problem;
 use crate::rate_limit::RateLimiter;
@@ -119,10 +120,10 @@ impl Authenticator {
         let identity = match (&proof.credential, &app.config.local) {
             (None, Some(caller)) => local_operator(caller.clone()),
             (None, None) => return Err(Problem::unauthorized("send a key: `Authorization: Bearer ing_…`")),
-            (Some(credential), _) => self.identify_credential(&app.engine, credential)?,
+            (Some(credential), _) => self.identify_credential(app.entrance.engine(), credential)?,
         };
         let mut caller =
-            apply_identity_headers(identity.caller, &identity.may_set, &proof.identity_headers, &app.engine)?;
+            apply_identity_headers(identity.caller, &identity.may_set, &proof.identity_headers, app.entrance.engine())?;
         if let Some(rules) = app.config.rules.get(&caller.role) {
             caller.rules.read &= rules.read;
             caller.rules.manage &= rules.manage;
@@ -168,13 +169,13 @@ impl Authenticator {
     /// Whether the key shown was just looked up and is good. What is no key speaks for itself until it is asked again.
     pub(crate) fn is_key_fresh(&self, app: &App, proof: &CallerProof) -> bool {
         let key = proof.credential.as_ref().filter(|credential| credential.text.starts_with(KEY_MARK));
-        key.is_none_or(|key| self.key_cache.get(&key.sha256, app.engine.clock.now()).is_some())
+        key.is_none_or(|key| self.key_cache.get(&key.sha256, app.entrance.engine().clock.now()).is_some())
     }
 
     /// Who this is, where that is known without asking anybody.
     fn identify_from_cache(&self, app: &App, proof: &Arc<CallerProof>) -> Option<Result<AuthenticatedCaller, Problem>> {
         let known = match &proof.credential {
-            Some(credential) => self.key_cache.get(&credential.sha256, app.engine.clock.now()).is_some(),
+            Some(credential) => self.key_cache.get(&credential.sha256, app.entrance.engine().clock.now()).is_some(),
             None => true,
         };
         (known && !self.has_grant_resolver).then(|| self.identify_caller(app, proof))
@@ -210,7 +211,7 @@ impl Authenticator {
     }
 
     fn lock_known_good(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
-        self.known_good.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        lock_unpoisoned(&self.known_good)
     }
 }
 
@@ -222,16 +223,16 @@ pub(crate) async fn guard_request(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let who = match authenticate_request(&app, peer.ip(), request.headers()).await {
-        Ok(who) => who,
+    let auth = match authenticate_request(&app, peer.ip(), request.headers()).await {
+        Ok(auth) => auth,
         Err(problem) => return problem.into_response(),
     };
-    let principal = format!("{}/{}", who.caller.tenant, who.caller.principal);
+    let principal = format!("{}/{}", auth.caller.tenant, auth.caller.principal);
     // The person at this machine is not rationed.
-    let verdict = (app.config.local.is_none() || who.proof.credential.is_some())
+    let verdict = (app.config.local.is_none() || auth.proof.credential.is_some())
         .then(|| app.rate_limiter.take_token(&principal, Instant::now()));
-    tracing::Span::current().record("principal", who.caller.principal.as_str());
-    request.extensions_mut().insert(who);
+    tracing::Span::current().record("principal", auth.caller.principal.as_str());
+    request.extensions_mut().insert(auth);
     let mut response = match verdict {
         Some(verdict) if !verdict.allowed => {
             let secs = verdict.reset.as_secs() + 1;
@@ -261,14 +262,14 @@ pub(crate) async fn authenticate_request(
 ) -> Result<AuthenticatedCaller, Problem> {
     let proof = Arc::new(CallerProof::from_headers(headers)?);
     app.authenticator.check_failure_rate(peer, &proof)?;
-    let who = match app.authenticator.identify_from_cache(app, &proof) {
-        Some(who) => who,
+    let auth = match app.authenticator.identify_from_cache(app, &proof) {
+        Some(auth) => auth,
         None => {
             let (doorman, shown) = (app.clone(), proof.clone());
-            app.call_engine("authenticate", move |_| doorman.authenticator.identify_caller(&doorman, &shown)).await
+            app.entrance.call("authenticate", move |_| doorman.authenticator.identify_caller(&doorman, &shown)).await
         }
     };
-    match &who {
+    match &auth {
         Ok(_) => app.authenticator.record_attempt(peer, &proof, true),
         Err(problem) if problem.status == StatusCode::UNAUTHORIZED => {
             app.metrics.record_failed_credential();
@@ -276,7 +277,7 @@ pub(crate) async fn authenticate_request(
         }
         Err(_) => {}
     }
-    who
+    auth
 }
 
 impl CallerProof {

@@ -92,7 +92,7 @@ impl TokenVerifier {
         let slug = text(&names.tenant).or(Some(self.config.tenant.as_str())).filter(|slug| !slug.is_empty());
         let slug = slug.ok_or_else(|| invalid_token("the token names no tenant"))?;
         // A token opens no tenant that is not there: strangers cannot fill the database with them.
-        let tenant = engine.backend.list_tenants().map_err(engine::model::error::Error::from)?;
+        let tenant = engine.database().list_tenants().map_err(engine::model::error::Error::from)?;
         let tenant = tenant.into_iter().find(|tenant| tenant.slug == slug || tenant.id.to_string() == slug);
         let tenant = tenant.ok_or_else(|| invalid_token("the token names an unknown tenant"))?;
         let role = match text(&names.role) {

@@ -1,25 +1,33 @@
 //! One client's door: who it is, what it is offered, and how a call gets to the engine.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use axum::http::StatusCode;
 use engine::model::caller::Caller;
 use engine::{Engine, MemoryReference};
 use rmcp::RoleServer;
-use rmcp::model::{CallToolRequestParams, ErrorData, ProgressNotificationParam};
+use rmcp::model::{CallToolRequestParams, ErrorCode, ErrorData, ProgressNotificationParam};
 use rmcp::service::RequestContext;
+use serde_json::json;
 use tokio::sync::{Mutex, MutexGuard, watch};
 
 use super::caller::{self, CallerSource};
 use super::tool::ToolCall;
 use super::tool_selection::{self, Toolset, WriteTools};
 use super::{elicitation, tool, tool_answer};
+use crate::config::HttpLimits;
+use crate::entrance::{Entrance, Pool};
+use crate::problem::Problem;
 use crate::telemetry;
 
 /// A save that took longer waited for somebody: far beyond what a disk takes.
 const SLOW_SAVE_THRESHOLD: Duration = Duration::from_millis(50);
+/// Verb in the metrics of a call to a tool that does not exist: the name of the client is no label.
+const UNKNOWN_TOOL_VERB: &str = "mcp_unknown_tool";
+/// JSON-RPC code of a request the entrance refused; the range from -32000 is free for servers.
+const ENTRANCE_REFUSAL: ErrorCode = ErrorCode(-32_000);
 /// Characters of a memory shown to a person who is asked about it.
 const QUESTION_CHARS_MAX: usize = 200;
 
@@ -39,7 +47,7 @@ impl Default for DoorSetup {
 /// One client's door.
 #[derive(Clone)]
 pub struct Door {
-    pub(super) engine: Engine,
+    pub(super) entrance: Entrance,
     pub(super) caller: Arc<Caller>,
     pub(super) caller_source: CallerSource,
     pub(super) setup: Arc<DoorSetup>,
@@ -54,11 +62,23 @@ pub struct Door {
 }
 
 impl Door {
+    /// A door with an entrance of its own, bounded by the default limits.
     pub fn new(engine: Engine, caller: Caller, setup: DoorSetup) -> Door {
+        let entrance = Entrance::new(engine, Arc::default(), &HttpLimits::default());
+        Door::with_entrance(entrance, caller, setup)
+    }
+
+    pub(super) fn with_entrance(entrance: Entrance, caller: Caller, setup: DoorSetup) -> Door {
         let writes_loaded = Arc::new(AtomicBool::new(setup.write_tools == WriteTools::Always));
         let (caller_source, tool_changes) = (CallerSource::Fixed, watch::Sender::new(0));
         let (caller, setup) = (Arc::new(caller), Arc::new(setup));
-        Door { engine, caller, caller_source, setup, writes_loaded, tool_changes, order_lock: None, inline_calls: None }
+        let (order_lock, inline_calls) = (None, None);
+        Door { entrance, caller, caller_source, setup, writes_loaded, tool_changes, order_lock, inline_calls }
+    }
+
+    /// The configured bounds of the HTTP door, for a door of its own.
+    pub fn with_limits(self, limits: &HttpLimits) -> Door {
+        Door { entrance: Entrance::new(self.entrance.engine().clone(), Arc::default(), limits), ..self }
     }
 
     /// The agent goes by the name its client gives: nobody chose another at start.
@@ -78,23 +98,32 @@ impl Door {
         Door { inline_calls: Some(Arc::default()), ..self }
     }
 
-    pub(super) fn offered_tools(&self) -> Vec<&'static tool::ToolSpec> {
-        tool_selection::select_tools(
-            &self.engine,
-            &self.caller,
-            &self.setup,
-            self.writes_loaded.load(Ordering::Relaxed),
-        )
+    pub(super) fn offered_tools(&self, engine: &Engine) -> Vec<&'static tool::ToolSpec> {
+        tool_selection::select_tools(engine, &self.caller, &self.setup, self.writes_loaded.load(Ordering::Relaxed))
     }
 
-    /// Runs engine work as this request's caller, off the async threads: the engine is synchronous on purpose.
+    /// Runs engine work as this request's caller, through the entrance. The outer error is the request's own; the inner
+    /// one is the entrance's.
     pub(super) async fn run_blocking<T: Send + 'static>(
         &self,
         context: &RequestContext<RoleServer>,
-        work: impl FnOnce(&Door) -> T + Send + 'static,
-    ) -> Result<T, ErrorData> {
+        verb: &'static str,
+        pool: Pool,
+        work: impl FnOnce(&Door, &Engine) -> T + Send + 'static,
+    ) -> Result<Result<T, Problem>, ErrorData> {
         let door = caller::door_for_request(self, context)?;
-        tokio::task::spawn_blocking(move || work(&door)).await.map_err(|_| call_aborted())
+        Ok(self.entrance.call_within_timeout(verb, pool, move |engine| Ok(work(&door, engine))).await)
+    }
+
+    /// As [`Door::run_blocking`], for requests that are no tool calls: a refusal of the entrance is a JSON-RPC error.
+    pub(super) async fn run_query<T: Send + 'static>(
+        &self,
+        context: &RequestContext<RoleServer>,
+        verb: &'static str,
+        work: impl FnOnce(&Door, &Engine) -> T + Send + 'static,
+    ) -> Result<T, ErrorData> {
+        let answer = self.run_blocking(context, verb, Pool::Calls, work).await?;
+        answer.map_err(|problem| to_protocol_error(&problem))
     }
 
     /// What a call comes to, as far as no person has to be asked.
@@ -104,26 +133,30 @@ impl Door {
         request: CallToolRequestParams,
     ) -> Result<CallStep, ErrorData> {
         let _turn = self.lock_order().await;
-        let Some(held_up) = &self.inline_calls else {
-            return self.run_blocking(context, move |door| door.answer_call(request)).await;
+        let spec = tool_selection::find_tool(&request.name);
+        let (verb, pool) = spec.map_or((UNKNOWN_TOOL_VERB, Pool::Calls), |spec| (spec.name, spec.effect.pool()));
+        let inline = self
+            .inline_calls
+            .as_ref()
+            .filter(|held_up| spec.is_some_and(|spec| can_run_inline(spec, &request, held_up)));
+        let work = move |door: &Door, engine: &Engine| door.answer_call(engine, request);
+        let began = Instant::now();
+        let step = match inline {
+            Some(_) => {
+                let door = caller::door_for_request(self, context)?;
+                match self.entrance.try_call_inline(verb, pool, move |engine| work(&door, engine)) {
+                    Ok(step) => step,
+                    // No permit is free: this call waits in the queue like any other.
+                    Err(work) => self.entrance.call_within_timeout(verb, pool, move |engine| Ok(work(engine))).await,
+                }
+            }
+            None => self.run_blocking(context, verb, pool, work).await?,
         };
-        let door = caller::door_for_request(self, context)?;
-        let (began, spec) = (Instant::now(), door.find_tool(&request.name));
-        let step = match spec.filter(|spec| can_run_inline(spec, &request, held_up)) {
-            Some(spec) => door.run_inline(spec, request),
-            None => self.run_blocking(context, move |door| door.answer_call(request)).await,
-        };
-        // Only a save tells of others who write.
-        if spec.is_some_and(|spec| spec.effect != tool::ToolEffect::Read) {
+        // Only a save shows whether another process writes.
+        if let (Some(held_up), Pool::Saves) = (&self.inline_calls, pool) {
             held_up.store(began.elapsed() > SLOW_SAVE_THRESHOLD, Ordering::Relaxed);
         }
-        step
-    }
-
-    /// On this thread. A panic breaks off this call alone, as it does on another one.
-    fn run_inline(&self, spec: &tool::ToolSpec, request: CallToolRequestParams) -> Result<CallStep, ErrorData> {
-        let done = catch_unwind(AssertUnwindSafe(|| self.run_tool(spec, request, elicitation::Confirmation::NotAsked)));
-        done.map(CallStep::Done).map_err(|_| call_aborted())
+        step.or_else(|problem| refuse_call(&problem).map(|refusal| CallStep::Done(Err(refusal))))
     }
 
     pub(super) async fn lock_order(&self) -> Option<MutexGuard<'_, ()>> {
@@ -143,6 +176,29 @@ fn can_run_inline(spec: &tool::ToolSpec, request: &CallToolRequestParams, held_u
         }
         tool::ToolEffect::Delete => false,
     }
+}
+
+/// What a model is told of a call the entrance did not run to its end: that it is busy or late, as a tool's answer.
+pub(super) fn refuse_call(problem: &Problem) -> Result<tool_answer::ToolProblem, ErrorData> {
+    match is_entrance_refusal(problem) {
+        true => Ok(problem.into()),
+        false => Err(call_aborted()),
+    }
+}
+
+/// The same for requests that are no tool calls.
+fn to_protocol_error(problem: &Problem) -> ErrorData {
+    match is_entrance_refusal(problem) {
+        true => {
+            let data = json!({ "code": problem.code, "retry_after_secs": problem.retry_after_secs() });
+            ErrorData::new(ENTRANCE_REFUSAL, problem.detail().to_owned(), Some(data))
+        }
+        false => call_aborted(),
+    }
+}
+
+fn is_entrance_refusal(problem: &Problem) -> bool {
+    matches!(problem.status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::GATEWAY_TIMEOUT)
 }
 
 fn call_aborted() -> ErrorData {
@@ -167,29 +223,31 @@ impl Door {
         }
     }
 
-    fn find_tool(&self, name: &str) -> Option<&'static tool::ToolSpec> {
-        self.offered_tools().into_iter().find(|spec| spec.name == name)
-    }
-
-    fn answer_call(&self, request: CallToolRequestParams) -> CallStep {
-        let Some(spec) = self.find_tool(&request.name) else {
+    fn answer_call(&self, engine: &Engine, request: CallToolRequestParams) -> CallStep {
+        let Some(spec) = self.offered_tools(engine).into_iter().find(|spec| spec.name == request.name) else {
             return CallStep::NotOffered(request.name.into_owned());
         };
         match spec
             .confirmation_question(request.arguments.as_ref())
-            .map(|question| self.question_with_memory(spec, &request, question))
+            .map(|question| self.question_with_memory(engine, spec, &request, question))
         {
             Some(question) => CallStep::AskPerson(spec, Box::new(request), question),
-            None => CallStep::Done(self.run_tool(spec, request, elicitation::Confirmation::NotAsked)),
+            None => CallStep::Done(self.run_tool(engine, spec, request, elicitation::Confirmation::NotAsked)),
         }
     }
 
     /// The question with what it is about, where that is one memory.
-    fn question_with_memory(&self, spec: &tool::ToolSpec, request: &CallToolRequestParams, question: String) -> String {
+    fn question_with_memory(
+        &self,
+        engine: &Engine,
+        spec: &tool::ToolSpec,
+        request: &CallToolRequestParams,
+        question: String,
+    ) -> String {
         let words =
             request.arguments.iter().flat_map(|arguments| arguments.values()).filter_map(|value| value.as_str());
         let id = words.filter(|_| spec.effect == tool::ToolEffect::Delete).find_map(|word| word.parse().ok());
-        match id.and_then(|id| self.engine.locate(&self.caller, &MemoryReference::Id(id)).ok()) {
+        match id.and_then(|id| engine.locate(&self.caller, &MemoryReference::Id(id)).ok()) {
             Some(memory) => {
                 let about: String = memory.summary_line().chars().take(QUESTION_CHARS_MAX).collect();
                 format!("{question}\n\n{about}")
@@ -200,11 +258,12 @@ impl Door {
 
     pub(super) fn run_tool(
         &self,
+        engine: &Engine,
         spec: &tool::ToolSpec,
         request: CallToolRequestParams,
         said: elicitation::Confirmation,
     ) -> tool_answer::ToolAnswer {
-        let call = ToolCall { engine: &self.engine, caller: &self.caller, confirmation: said };
+        let call = ToolCall { engine, caller: &self.caller, confirmation: said };
         telemetry::tool_span(spec.name).in_scope(|| (spec.run)(&call, request.arguments.unwrap_or_default()))
     }
 }

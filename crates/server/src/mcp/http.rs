@@ -10,7 +10,6 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use engine::Engine;
 use engine::model::caller::Caller;
 use futures_util::StreamExt as _;
 use rmcp::model::{ClientJsonRpcMessage, ErrorData};
@@ -22,6 +21,7 @@ use super::caller::{CallerSource, HttpSession};
 use super::{Door, DoorSetup, Toolset, stdio};
 use crate::app::App;
 use crate::config::ServerConfig;
+use crate::entrance::Entrance;
 use crate::extract::read_body;
 use crate::problem::Problem;
 
@@ -30,7 +30,10 @@ const EVENT_STREAM_TYPE: &[u8] = b"text/event-stream";
 const CLOSING_GRACE: Duration = Duration::from_secs(1);
 
 /// The service behind `/mcp`. Hosts and origins were checked by the layers before it, which know the configuration.
-pub(crate) fn build_service(engine: Engine, config: &ServerConfig) -> StreamableHttpService<Door, LocalSessionManager> {
+pub(crate) fn build_service(
+    entrance: Entrance,
+    config: &ServerConfig,
+) -> StreamableHttpService<Door, LocalSessionManager> {
     let transport = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
         .disable_allowed_origins()
@@ -38,11 +41,11 @@ pub(crate) fn build_service(engine: Engine, config: &ServerConfig) -> Streamable
     // One for all: over HTTP in the newer era, who changes the tools and who listens are different requests.
     let changes = watch::Sender::new(0);
     let door = move || {
-        let session =
-            HttpSession { conversation: engine.clock.fresh_id().to_string(), holder: Arc::new(OnceLock::new()) };
+        let conversation = entrance.engine().clock.fresh_id().to_string();
+        let session = HttpSession { conversation, holder: Arc::new(OnceLock::new()) };
         // Replaced by the caller of each request; until then it is a nobody without a tenant.
         let nobody = Caller::agent(engine::model::id::TenantId(uuid::Uuid::nil()), "nobody");
-        let door = Door::new(engine.clone(), nobody, DoorSetup::default());
+        let door = Door::with_entrance(entrance.clone(), nobody, DoorSetup::default());
         Ok(Door { caller_source: CallerSource::Request(session), tool_changes: changes.clone(), ..door })
     };
     StreamableHttpService::new(door, Arc::new(LocalSessionManager::default()), transport)

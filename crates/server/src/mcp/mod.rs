@@ -17,6 +17,7 @@ mod toolsets;
 
 use std::sync::atomic::Ordering;
 
+use engine::Engine;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
     CustomResult, ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
@@ -64,9 +65,10 @@ impl ServerHandler for Door {
         _request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let describe =
-            |door: &Door| door.offered_tools().into_iter().map(tool::ToolSpec::to_tool).collect::<Vec<Tool>>();
-        let tools = self.run_blocking(&context, describe).await?;
+        let describe = |door: &Door, engine: &Engine| {
+            door.offered_tools(engine).into_iter().map(tool::ToolSpec::to_tool).collect::<Vec<Tool>>()
+        };
+        let tools = self.run_query(&context, "mcp_list_tools", describe).await?;
         #[cfg(feature = "conformance-fixtures")]
         let tools = [tools, fixtures::list_tools()].concat();
         // What is offered depends on who asks.
@@ -90,7 +92,9 @@ impl ServerHandler for Door {
                     elicitation::AskOutcome::QuestionSent(response) => return Ok(*response),
                     elicitation::AskOutcome::Answered(said) => {
                         let _turn = self.lock_order().await;
-                        self.run_blocking(&context, move |door| door.run_tool(spec, *request, said)).await?
+                        let work = move |door: &Door, engine: &Engine| door.run_tool(engine, spec, *request, said);
+                        let done = self.run_blocking(&context, spec.name, spec.effect.pool(), work).await?;
+                        done.or_else(|problem| door::refuse_call(&problem).map(Err))?
                     }
                 }
             }
@@ -112,7 +116,8 @@ impl ServerHandler for Door {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let listed = self.run_blocking(&context, move |door| resources::list_resources(door, request)).await??;
+        let list = move |door: &Door, engine: &Engine| resources::list_resources(engine, &door.caller, request);
+        let listed = self.run_query(&context, "mcp_list_resources", list).await??;
         #[cfg(feature = "conformance-fixtures")]
         let listed = {
             let mut listed = listed;
@@ -146,7 +151,8 @@ impl ServerHandler for Door {
         if let Some(answer) = fixtures::read_resource(&request.uri) {
             return answer;
         }
-        self.run_blocking(&context, move |door| resources::read_resource(door, &request.uri)).await?
+        let read = move |door: &Door, engine: &Engine| resources::read_resource(engine, &door.caller, &request.uri);
+        self.run_query(&context, "mcp_read_resource", read).await?
     }
 
     async fn list_prompts(
@@ -173,7 +179,8 @@ impl ServerHandler for Door {
         if let Some(answer) = fixtures::get_prompt(&request) {
             return answer;
         }
-        self.run_blocking(&context, move |door| prompts::get_prompt(door, &request)).await?
+        let render = move |door: &Door, engine: &Engine| prompts::get_prompt(engine, &door.caller, &request);
+        self.run_query(&context, "mcp_get_prompt", render).await?
     }
 
     async fn complete(
@@ -181,7 +188,8 @@ impl ServerHandler for Door {
         request: CompleteRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        self.run_blocking(&context, move |door| resources::complete_argument(door, &request)).await?
+        let complete = move |door: &Door, engine: &Engine| resources::complete_argument(engine, &door.caller, &request);
+        self.run_query(&context, "mcp_complete", complete).await?
     }
 
     /// What the library could not read as the request it is called lands here: its params are missing or of another shape.

@@ -1,15 +1,14 @@
 //! Prompts: ready words for a person to start with.
 
-use engine::ContextRequest;
+use engine::model::caller::Caller;
 use engine::model::vocabulary::Purpose;
+use engine::{ContextRequest, Engine};
 use rmcp::model::{
     ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult, ListPromptsResult, Prompt, PromptArgument,
     PromptMessage, Role,
 };
 
 use serde_json::Value;
-
-use super::Door;
 
 struct PromptSpec {
     name: &'static str,
@@ -56,7 +55,11 @@ pub(super) fn list_prompts() -> ListPromptsResult {
     ListPromptsResult::with_all_items(PROMPTS.iter().map(prompt).collect())
 }
 
-pub(super) fn get_prompt(door: &Door, request: &GetPromptRequestParams) -> Result<GetPromptResponse, ErrorData> {
+pub(super) fn get_prompt(
+    engine: &Engine,
+    caller: &Caller,
+    request: &GetPromptRequestParams,
+) -> Result<GetPromptResponse, ErrorData> {
     let words = PROMPTS.iter().find(|words| words.name == request.name);
     let words = words.ok_or_else(|| {
         let names: Vec<&str> = PROMPTS.iter().map(|words| words.name).collect();
@@ -79,7 +82,7 @@ pub(super) fn get_prompt(door: &Door, request: &GetPromptRequestParams) -> Resul
             "Please remember the following with memory_remember, as a durable lesson in your own words, with evidence of where it comes from:\n\n{given}"
         ),
         name => {
-            let block = context_block(door, given, purpose)?;
+            let block = context_block(engine, caller, given, purpose)?;
             match (name, block.is_empty()) {
                 ("recall", true) => format!("Memory holds nothing about: {given}"),
                 ("recall", false) => format!("{block}\nUse what is relevant of this about: {given}"),
@@ -91,9 +94,14 @@ pub(super) fn get_prompt(door: &Door, request: &GetPromptRequestParams) -> Resul
     Ok(GetPromptResult::new(vec![message]).with_description(words.description).into())
 }
 
-fn context_block(door: &Door, message: &str, purpose: Option<Purpose>) -> Result<String, ErrorData> {
+fn context_block(
+    engine: &Engine,
+    caller: &Caller,
+    message: &str,
+    purpose: Option<Purpose>,
+) -> Result<String, ErrorData> {
     let request = ContextRequest { message: message.to_owned(), purpose, ..ContextRequest::default() };
-    let context = door.engine.context(&door.caller, &request);
+    let context = engine.context(caller, &request);
     let context = context.map_err(|error| ErrorData::internal_error(error.code(), None))?;
     // Nothing to show is not nothing known.
     let skipped = context.skipped.join("; ");

@@ -1,17 +1,16 @@
 //! Resources: stores and documents by address, with completions for both.
 
-use engine::MemoryReference;
+use engine::model::caller::Caller;
 use engine::model::error::Error;
 use engine::model::id::VersionId;
 use engine::model::memory::Memory;
 use engine::ports::{Filter, ListCursor, SortOrder};
+use engine::{Engine, MemoryReference};
 use rmcp::model::{
     CacheScope, CompleteRequestParams, CompleteResult, CompletionInfo, ErrorData, ListResourceTemplatesResult,
     ListResourcesResult, PaginatedRequestParams, ReadResourceResponse, ReadResourceResult, Resource, ResourceContents,
     ResourceTemplate,
 };
-
-use super::Door;
 
 const STORES_URI: &str = "memory://stores";
 const PAGE_ROWS: usize = 100;
@@ -32,7 +31,8 @@ pub(super) fn list_templates() -> ListResourceTemplatesResult {
 
 /// The stores, then the documents the caller sees, a page at a time.
 pub(super) fn list_resources(
-    door: &Door,
+    engine: &Engine,
+    caller: &Caller,
     request: Option<PaginatedRequestParams>,
 ) -> Result<ListResourcesResult, ErrorData> {
     let cursor = request.and_then(|request| request.cursor);
@@ -43,9 +43,8 @@ pub(super) fn list_resources(
     if after.is_none() {
         resources.push(Resource::new(STORES_URI, "stores").with_title("Stores").with_mime_type("application/json"));
     }
-    let listing = door
-        .engine
-        .list(&door.caller, Filter::default(), LIST_ORDER, after, Some(PAGE_ROWS))
+    let listing = engine
+        .list(caller, Filter::default(), LIST_ORDER, after, Some(PAGE_ROWS))
         .map_err(|error| log_internal_error(&error))?;
     resources.extend(listing.memories.iter().filter_map(to_resource));
     let mut result = ListResourcesResult::with_all_items(resources).with_cache_scope(CacheScope::Private);
@@ -60,31 +59,31 @@ fn to_resource(memory: &Memory) -> Option<Resource> {
     Some(resource.with_mime_type("text/markdown").with_size(memory.size_bytes))
 }
 
-pub(super) fn read_resource(door: &Door, uri: &str) -> Result<ReadResourceResponse, ErrorData> {
+pub(super) fn read_resource(engine: &Engine, caller: &Caller, uri: &str) -> Result<ReadResourceResponse, ErrorData> {
     let missing = || ErrorData::resource_not_found("no such resource", Some(serde_json::json!({ "uri": uri })));
     if uri == STORES_URI {
-        let stores = door.engine.stores(&door.caller).map_err(|error| log_internal_error(&error))?;
+        let stores = engine.stores(caller).map_err(|error| log_internal_error(&error))?;
         let text = serde_json::to_string_pretty(&stores).map_err(|_| missing())?;
         return Ok(to_read_response(ResourceContents::text(text, uri).with_mime_type("application/json")));
     }
     let (store, path) =
         uri.strip_prefix("memory://stores/").and_then(|rest| rest.split_once("/docs/")).ok_or_else(missing)?;
-    let text = read_document(door, store, path).map_err(|error| match error {
+    let text = read_document(engine, caller, store, path).map_err(|error| match error {
         Error::NotFound { .. } | Error::Invalid { .. } => missing(),
         other => log_internal_error(&other),
     })?;
     Ok(to_read_response(ResourceContents::text(text, uri).with_mime_type("text/markdown")))
 }
 
-fn read_document(door: &Door, store: &str, path: &str) -> Result<String, Error> {
+fn read_document(engine: &Engine, caller: &Caller, store: &str, path: &str) -> Result<String, Error> {
     let versioned = path.rsplit_once('@').and_then(|(path, version)| Some((path, version.parse::<VersionId>().ok()?)));
     if let Some((path, version)) = versioned {
-        let version = door.engine.version(&door.caller, version)?;
+        let version = engine.version(caller, version)?;
         let same = version.memory.store == store && version.memory.path.as_deref() == Some(path);
         return same.then_some(version.memory.content).ok_or_else(|| Error::not_found("version"));
     }
     let reference = MemoryReference::Path { store: Some(store.to_owned()), path: path.to_owned() };
-    Ok(door.engine.read(&door.caller, &reference)?.content)
+    Ok(engine.read(caller, &reference)?.content)
 }
 
 fn to_read_response(contents: ResourceContents) -> ReadResourceResponse {
@@ -92,19 +91,22 @@ fn to_read_response(contents: ResourceContents) -> ReadResourceResponse {
 }
 
 /// Stores for `store`, paths for `path`.
-pub(super) fn complete_argument(door: &Door, request: &CompleteRequestParams) -> Result<CompleteResult, ErrorData> {
+pub(super) fn complete_argument(
+    engine: &Engine,
+    caller: &Caller,
+    request: &CompleteRequestParams,
+) -> Result<CompleteResult, ErrorData> {
     let typed = request.argument.value.as_str();
     let values = match request.argument.name.as_str() {
         "store" => {
-            let stores = door.engine.stores(&door.caller).map_err(|error| log_internal_error(&error))?;
+            let stores = engine.stores(caller).map_err(|error| log_internal_error(&error))?;
             stores.into_iter().map(|store| store.slug).filter(|slug| slug.starts_with(typed)).collect()
         }
         "path" => {
             let prefix = Some(typed.trim_start_matches('/').to_owned()).filter(|typed| !typed.is_empty());
             let filter = Filter { path_prefix: prefix, ..Filter::default() };
-            let listing = door
-                .engine
-                .list(&door.caller, filter, SortOrder::Path, None, Some(COMPLETIONS_MAX))
+            let listing = engine
+                .list(caller, filter, SortOrder::Path, None, Some(COMPLETIONS_MAX))
                 .map_err(|error| log_internal_error(&error))?;
             listing.memories.into_iter().filter_map(|memory| memory.path).collect()
         }

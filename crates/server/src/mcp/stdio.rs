@@ -24,8 +24,8 @@ pub(super) const INVALID_REQUEST: i32 = -32_600;
 /// Serves one client on this process's standard streams until it goes. Meanwhile, so often, memories that wait for a
 /// vector get one: there may be no other process to see to it.
 pub async fn serve_stdio(door: Door, upkeep_every: Duration) -> Result<(), String> {
-    let (engine, tenant) = (door.engine.clone(), door.caller.tenant);
-    serve_with_vector_upkeep(engine, tenant, upkeep_every, serve_client(door)).await
+    let (entrance, tenant) = (door.entrance.clone(), door.caller.tenant);
+    serve_with_vector_upkeep(entrance, tenant, upkeep_every, serve_client(door)).await
 }
 
 async fn serve_client(door: Door) -> Result<(), String> {

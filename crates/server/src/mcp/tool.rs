@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::elicitation::Confirmation;
 use super::tool_answer::{ToolAnswer, ToolProblem};
 use crate::decode_error;
+use crate::entrance::Pool;
 
 /// One tool.
 pub(super) struct ToolSpec {
@@ -34,6 +35,16 @@ pub(super) enum ToolEffect {
     Delete,
     /// An agent's own files: may take away without asking, as every version is kept.
     Files,
+}
+
+impl ToolEffect {
+    /// The bound a call counts against: what writes may have to wait for another process that holds the database.
+    pub(super) fn pool(self) -> Pool {
+        match self {
+            ToolEffect::Read => Pool::Calls,
+            ToolEffect::Write | ToolEffect::Delete | ToolEffect::Files => Pool::Saves,
+        }
+    }
 }
 
 /// A call with who makes it. Identity comes from the door, never from the arguments.

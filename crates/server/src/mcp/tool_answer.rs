@@ -5,6 +5,8 @@ use engine::model::refusal::Refusal;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 
+use crate::problem::Problem;
+
 pub(super) type ToolAnswer = Result<Value, ToolProblem>;
 
 /// The answer with what a search could not do, where there is something.
@@ -33,6 +35,21 @@ impl ToolProblem {
     pub(super) fn with_hint(mut self, hint: &str) -> ToolProblem {
         self.body["hint"] = hint.into();
         self
+    }
+}
+
+/// A refusal of the entrance: too many calls wait, or this one took too long.
+impl From<&Problem> for ToolProblem {
+    fn from(problem: &Problem) -> ToolProblem {
+        let answer = ToolProblem::new(&problem.code, problem.detail());
+        match problem.retry_after_secs() {
+            Some(secs) => {
+                let mut answer = answer.with_hint("wait, then call again");
+                answer.body["retry_after_secs"] = secs.into();
+                answer
+            }
+            None => answer.with_hint("it may still be done: look before you call again"),
+        }
     }
 }
 

@@ -29,6 +29,12 @@ vocabulary! {
     }
 }
 
+/// A tool by its name, whether it is offered or not.
+pub(super) fn find_tool(name: &str) -> Option<&'static ToolSpec> {
+    let toolsets = [core::TOOLS, lesson::TOOLS, note::TOOLS, episodic::TOOLS, anthropic::TOOLS];
+    toolsets.into_iter().flatten().chain([&core::LOAD_TOOLSET]).find(|spec| spec.name == name)
+}
+
 /// The tools in their one order.
 pub(super) fn select_tools(
     engine: &Engine,

@@ -20,10 +20,11 @@ use tokio::sync::watch;
 use crate::app::App;
 use crate::auth::{AuthenticatedCaller, KEY_CACHE_TTL};
 use crate::endpoint::Endpoint;
-use crate::event_reader::{self as event_reader, EventBatch, EventReader};
+use crate::event_reader;
+use crate::event_reader::{EventBatch, EventReader};
 use crate::extract::QueryParams;
 use crate::problem::Problem;
-use crate::wire::events::{EventParams, EventsView};
+use crate::wire::events::{EventParams, EventsView, VerifiedView};
 
 /// A client that lost its stream tries again after this.
 const RETRY_MS: u32 = 2_000;
@@ -38,12 +39,19 @@ pub(super) fn event_endpoints() -> Vec<Endpoint> {
             .with_header("Last-Event-ID", "The number of the last event you have")
             .with_json_answer::<EventsView>(StatusCode::OK, "A page of the log", json!({ "items": [], "next_after": 12 }))
             .with_plain_answer(StatusCode::OK, "A live stream", "text/event-stream"),
+        Endpoint::new(Method::GET, "/v1/verify", "verify", verify_log)
+            .with_description("events", "Check the log", "Follows the chain of hashes from the first entry. Admins only.")
+            .with_json_answer::<VerifiedView>(
+                StatusCode::OK,
+                "What was found",
+                json!({ "entries": 12, "hash": "…", "broken": null }),
+            ),
     ]
 }
 
 async fn serve_events(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     headers: HeaderMap,
     QueryParams(params): QueryParams<EventParams>,
 ) -> Result<Response, Problem> {
@@ -58,23 +66,23 @@ async fn serve_events(
     let live =
         headers.get(ACCEPT).and_then(|value| value.to_str().ok()).is_some_and(|v| v.contains("text/event-stream"));
     match live {
-        true => stream_events(app, who, asked, params).await,
-        false => list_events(&app, who, asked, params).await.map(IntoResponse::into_response),
+        true => stream_events(app, auth, asked, params).await,
+        false => list_events(&app, auth, asked, params).await.map(IntoResponse::into_response),
     }
 }
 
 async fn list_events(
     app: &App,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     asked: Option<u64>,
     params: EventParams,
 ) -> Result<Json<EventsView>, Problem> {
-    let limits = &app.engine.settings.limits;
+    let limits = &app.entrance.engine().settings.limits;
     let limit = params.limit.unwrap_or(limits.list_default.min(limits.list_max));
     let after = asked.unwrap_or(0);
     let wanted = move |event: &Event| matches_names(&params.name, event);
     let (items, next_after) =
-        app.call_engine("events", move |engine| Ok(engine.events(&who.caller, after, limit, wanted)?)).await?;
+        app.entrance.call("events", move |engine| Ok(engine.events(&auth.caller, after, limit, wanted)?)).await?;
     Ok(Json(EventsView { items, next_after }))
 }
 
@@ -90,7 +98,7 @@ fn matches_names(names: &[String], event: &Event) -> bool {
 
 async fn stream_events(
     app: App,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     asked: Option<u64>,
     params: EventParams,
 ) -> Result<Response, Problem> {
@@ -100,17 +108,18 @@ async fn stream_events(
     // The key was looked up before: what changed since counts as news.
     era.mark_changed();
     let follower = app
-        .call_engine("stream", move |engine| {
-            let witness = engine.event_visibility(&who.caller)?;
-            let tail = event_reader::reader_for_tenant(&starting, who.caller.tenant)?;
-            let end = engine.backend.last_event_seq(who.caller.tenant).map_err(engine::model::error::Error::from)?;
+        .entrance
+        .call("stream", move |engine| {
+            let witness = engine.event_visibility(&auth.caller)?;
+            let tail = event_reader::reader_for_tenant(&starting, auth.caller.tenant)?;
+            let end = engine.event_feed().last_event_seq(auth.caller.tenant)?;
             let after = asked.map_or(end, |after| after.min(end));
             let asked = (Instant::now(), *era.borrow());
             Ok(EventFollower {
                 closing: starting.closing_signal(),
                 last_verified: asked,
                 app: starting,
-                who,
+                auth,
                 witness,
                 key_generation: era,
                 names: params.name,
@@ -135,6 +144,11 @@ async fn stream_events(
     Ok((headers, Body::from_stream(frames)).into_response())
 }
 
+async fn verify_log(State(app): State<App>, auth: AuthenticatedCaller) -> Result<Json<VerifiedView>, Problem> {
+    let verified = app.entrance.call("verify", move |engine| Ok(engine.verify(&auth.caller)?)).await?;
+    Ok(Json(VerifiedView { verified }))
+}
+
 /// Counts a stream for as long as it is open.
 struct OpenStream(App);
 
@@ -153,7 +167,7 @@ impl Drop for OpenStream {
 /// One client's way through the log.
 struct EventFollower {
     app: App,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     witness: EventVisibility,
     /// When it was last asked whether this is still who it was, and in which era of keys.
     last_verified: (Instant, u64),
@@ -279,21 +293,21 @@ impl EventFollower {
     /// Whether it was asked so lately who this is that it need not be asked again, and no key changed since.
     fn is_recently_verified(&self) -> bool {
         self.last_verified.0.elapsed() < KEY_CACHE_TTL
-            && self.app.authenticator.is_key_fresh(&self.app, &self.who.proof)
+            && self.app.authenticator.is_key_fresh(&self.app, &self.auth.proof)
     }
 
     async fn read_batch(&self) -> Result<EventBatch, Problem> {
-        let (app, tenant, after) = (self.app.clone(), self.who.caller.tenant, self.after);
-        self.app.call_engine("events", move |_| event_reader::read_batch(&app, tenant, after)).await
+        let (tenant, after) = (self.auth.caller.tenant, self.after);
+        self.app.entrance.call("events", move |engine| event_reader::read_batch(engine, tenant, after)).await
     }
 
     /// Asks again who this is: keys end, grants go. Else says why the stream ends.
     async fn verify_again(&mut self) -> Result<(), &'static str> {
         let era = *self.key_generation.borrow_and_update();
-        let (app, proof) = (self.app.clone(), self.who.proof.clone());
-        let again = self.app.call_engine_unqueued("authenticate", move |engine| {
-            let who = app.authenticator.identify_caller(&app, &proof)?;
-            Ok(engine.event_visibility(&who.caller)?)
+        let (app, proof) = (self.app.clone(), self.auth.proof.clone());
+        let again = self.app.entrance.call_unqueued("authenticate", move |engine| {
+            let auth = app.authenticator.identify_caller(&app, &proof)?;
+            Ok(engine.event_visibility(&auth.caller)?)
         });
         match again.await {
             Ok(witness) => {

@@ -16,7 +16,8 @@ use crate::problem::Problem;
 use crate::wire::govern::{
     LineageView, QuarantineBody, QuarantinedView, RedactBody, RedactedView, RollbackBody, RolledBackView,
 };
-use crate::wire::memories::{MemoryView, SavedView};
+use crate::wire::memories::MemoryView;
+use crate::wire::remember::SavedView;
 
 const TAG: &str = "governance";
 
@@ -60,13 +61,13 @@ fn saved_views(memories: &[Memory], outcome: &str) -> Vec<SavedView> {
 
 async fn redact_memory(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(memory): MemoryIdParam,
     JsonBody(body): JsonBody<RedactBody>,
 ) -> Result<Json<RedactedView>, Problem> {
     let redaction =
         RedactionRequest { memory, versions: body.versions, reason: body.reason, may_return: body.may_return };
-    match app.call_engine("redact", move |engine| Ok(engine.redact(&who.caller, &redaction)?)).await? {
+    match app.entrance.call("redact", move |engine| Ok(engine.redact(&auth.caller, &redaction)?)).await? {
         RedactionOutcome::Done(done) => Ok(Json(RedactedView {
             memory: SavedView::from_memory(&done.memory, "redacted"),
             versions: done.versions,
@@ -79,12 +80,13 @@ async fn redact_memory(
 
 async fn roll_back_memory(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(memory): MemoryIdParam,
     JsonBody(body): JsonBody<RollbackBody>,
 ) -> Result<Json<RolledBackView>, Problem> {
-    let work = move |engine: &Engine| Ok(engine.rollback(&who.caller, memory, body.restore, body.reason.as_deref())?);
-    match app.call_engine("rollback", work).await? {
+    let work =
+        move |engine: &Engine| Ok(engine.rollback(&auth.caller, memory, body.restore, body.reason.as_deref())?);
+    match app.entrance.call("rollback", work).await? {
         RollbackOutcome::Done(done) => Ok(Json(RolledBackView {
             memory: SavedView::from_memory(&done.memory, "rolled_back"),
             restored: saved_views(&done.restored, "restored"),
@@ -96,23 +98,23 @@ async fn roll_back_memory(
 
 async fn quarantine_memory(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(memory): MemoryIdParam,
     JsonBody(body): JsonBody<QuarantineBody>,
 ) -> Result<Json<QuarantinedView>, Problem> {
     let work =
-        move |engine: &Engine| Ok(engine.quarantine(&who.caller, memory, body.derived, body.reason.as_deref())?);
-    to_quarantined_view(app.call_engine("quarantine", work).await?, "quarantined")
+        move |engine: &Engine| Ok(engine.quarantine(&auth.caller, memory, body.derived, body.reason.as_deref())?);
+    to_quarantined_view(app.entrance.call("quarantine", work).await?, "quarantined")
 }
 
 async fn release_memory(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(memory): MemoryIdParam,
     JsonBody(body): JsonBody<QuarantineBody>,
 ) -> Result<Json<QuarantinedView>, Problem> {
-    let work = move |engine: &Engine| Ok(engine.release(&who.caller, memory, body.reason.as_deref())?);
-    to_quarantined_view(app.call_engine("release", work).await?, "released")
+    let work = move |engine: &Engine| Ok(engine.release(&auth.caller, memory, body.reason.as_deref())?);
+    to_quarantined_view(app.entrance.call("release", work).await?, "released")
 }
 
 fn to_quarantined_view(quarantined: QuarantineOutcome, outcome: &str) -> Result<Json<QuarantinedView>, Problem> {
@@ -126,10 +128,10 @@ fn to_quarantined_view(quarantined: QuarantineOutcome, outcome: &str) -> Result<
 
 async fn show_lineage(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(id): MemoryIdParam,
 ) -> Result<Json<LineageView>, Problem> {
-    let lineage = app.call_engine("lineage", move |engine| Ok(engine.lineage(&who.caller, id)?)).await?;
+    let lineage = app.entrance.call("lineage", move |engine| Ok(engine.lineage(&auth.caller, id)?)).await?;
     let brief = |memories: Vec<Memory>| memories.into_iter().map(MemoryView::without_content).collect();
     Ok(Json(LineageView { sources: brief(lineage.sources), derived: brief(lineage.derived) }))
 }

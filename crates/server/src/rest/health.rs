@@ -52,8 +52,8 @@ async fn healthz() -> &'static str {
 }
 
 async fn readyz(State(app): State<App>) -> Result<Json<Value>, Problem> {
-    let ready = app.call_engine("ready", |engine| {
-        let health = engine.backend.health().map_err(Error::from)?;
+    let ready = app.entrance.call("ready", |engine| {
+        let health = engine.database().health().map_err(Error::from)?;
         Ok(json!({
             "status": "ready", "database": health.backend, "migration": health.migration, "vectors": health.vectors,
             "model": engine.embedder.model(),
@@ -69,18 +69,18 @@ async fn show_metrics(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     if !app.config.metrics_open && app.config.local.is_none() {
-        let who = auth::authenticate_request(&app, peer.ip(), &headers).await?;
-        if who.caller.role != Role::Admin {
+        let auth = auth::authenticate_request(&app, peer.ip(), &headers).await?;
+        if auth.caller.role != Role::Admin {
             return Err(Problem::forbidden("policy.admins_only", "only an admin may do this"));
         }
     }
-    let health = app.call_engine("ready", |engine| Ok(engine.backend.health().map_err(Error::from)?)).await?;
+    let health = app.entrance.call("ready", |engine| Ok(engine.database().health().map_err(Error::from)?)).await?;
     let gauges = Gauges {
-        queue_depth: app.queue_depth(),
-        running: app.running_count(),
+        queue_depth: app.entrance.queue_depth(),
+        running: app.entrance.running_count(),
         memories: health.memories,
         bytes: health.bytes,
-        findings: app.engine.scan_counters().counts(),
+        findings: app.entrance.engine().scan_counters().counts(),
     };
     Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4")], app.metrics.render_page(&gauges)).into_response())
 }

@@ -15,6 +15,7 @@ mod memory_state;
 mod owners;
 mod pipelines;
 mod records;
+mod remember;
 mod reviews;
 mod runs;
 mod scan;
@@ -41,6 +42,7 @@ use crate::problem::Problem;
 /// Every endpoint, in the order of the reference.
 pub(crate) fn all_endpoints() -> Vec<Endpoint> {
     [
+        remember::remember_endpoints(),
         memories::memory_endpoints(),
         memory_state::memory_state_endpoints(),
         search::search_endpoints(),

@@ -18,7 +18,7 @@ use crate::endpoint::Endpoint;
 use crate::extract::JsonBody;
 use crate::problem::Problem;
 use crate::wire::Page;
-use crate::wire::keys::{CreatedTenantView, TenantBody, TenantView};
+use crate::wire::tenants::{CreatedTenantView, NewTenantBody, TenantView};
 
 pub(super) fn tenant_endpoints() -> Vec<Endpoint> {
     vec![
@@ -27,7 +27,7 @@ pub(super) fn tenant_endpoints() -> Vec<Endpoint> {
             .with_json_answer::<Page<TenantView>>(StatusCode::OK, "Tenants", json!({ "items": [tenant_example()] })),
         Endpoint::new(Method::POST, "/v1/tenants", "create_tenant", create_tenant)
             .with_description("tenants", "Create a tenant", "Seeds it and makes a key for its first admin, which may set every header: who may make keys may speak for anybody. Operators only.")
-            .with_body::<TenantBody>(json!({ "slug": "acme" }))
+            .with_body::<NewTenantBody>(json!({ "slug": "acme" }))
             .with_json_answer::<CreatedTenantView>(
                 StatusCode::CREATED,
                 "The tenant and its key",
@@ -37,23 +37,24 @@ pub(super) fn tenant_endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn list_tenants(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<Page<TenantView>>, Problem> {
-    let tenants = app.call_engine("tenants", move |engine| Ok(engine.tenants()?)).await?;
-    let own = |standing: &TenantStatus| who.operator || standing.tenant.id == who.caller.tenant;
+async fn list_tenants(State(app): State<App>, auth: AuthenticatedCaller) -> Result<Json<Page<TenantView>>, Problem> {
+    let tenants = app.entrance.call("tenants", move |engine| Ok(engine.tenants()?)).await?;
+    let own = |standing: &TenantStatus| auth.operator || standing.tenant.id == auth.caller.tenant;
     Ok(Json(Page::from_items(tenants.into_iter().filter(own).map(TenantView::from).collect())))
 }
 
 async fn create_tenant(
     State(app): State<App>,
-    who: AuthenticatedCaller,
-    JsonBody(body): JsonBody<TenantBody>,
+    auth: AuthenticatedCaller,
+    JsonBody(body): JsonBody<NewTenantBody>,
 ) -> Result<(StatusCode, Json<CreatedTenantView>), Problem> {
-    if !who.operator {
+    if !auth.operator {
         return Err(Problem::forbidden("policy.operators_only", "only an operator may do this"));
     }
     let random = random_key_bytes()?;
     let made = app
-        .call_engine("create_tenant", move |engine| {
+        .entrance
+        .call("create_tenant", move |engine| {
             let tenant = engine.create_tenant(&body.slug)?;
             // It can make keys that may set anything; so it may do so itself.
             let rights = KeyRights { may_set: Settable::ALL.to_vec(), ..KeyRights::for_role(Role::Admin) };

@@ -54,7 +54,7 @@ pub(super) fn transfer_endpoints() -> Vec<Endpoint> {
 
 async fn stream_export(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     headers: HeaderMap,
     QueryParams(params): QueryParams<ExportParams>,
 ) -> Result<Response, Problem> {
@@ -62,8 +62,8 @@ async fn stream_export(
         true => (ExportLayout::Lines, NDJSON),
         false => (ExportLayout::Document, "application/json"),
     };
-    let work = move |engine: &Engine, outlet: &PieceSender| write_export(engine, &who, layout, &params.store, outlet);
-    let mut pieces = app.stream_from_engine("export", work).await?;
+    let work = move |engine: &Engine, outlet: &PieceSender| write_export(engine, &auth, layout, &params.store, outlet);
+    let mut pieces = app.entrance.stream("export", work).await?;
     // The first piece says whether there will be any; what breaks later can only break off.
     let first = pieces.recv().await.ok_or_else(Problem::internal)??;
     let rest = stream::unfold(pieces, |mut pieces| async move { Some((pieces.recv().await?, pieces)) });
@@ -90,14 +90,14 @@ impl std::error::Error for ExportBroken {}
 
 fn write_export(
     engine: &Engine,
-    who: &AuthenticatedCaller,
+    auth: &AuthenticatedCaller,
     layout: ExportLayout,
     stores: &[String],
     outlet: &PieceSender,
 ) -> Result<(), Problem> {
     let mut text = ExportWriter::new(layout);
     let mut waiting = text.write_header(engine.clock.now())?;
-    engine.export(&who.caller, stores, |piece| -> Result<(), Problem> {
+    engine.export(&auth.caller, stores, |piece| -> Result<(), Problem> {
         waiting += &text.write_piece(&piece)?;
         if waiting.len() >= PIECE_BYTES {
             outlet.send_piece(Bytes::from(std::mem::take(&mut waiting)))?;
@@ -132,28 +132,28 @@ impl FromRequest<App> for ImportPieces {
 
 async fn import_pieces(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     ImportPieces(pieces): ImportPieces,
 ) -> Result<Json<ImportedView>, Problem> {
     let work = move |engine: &Engine| {
         let mut done = ImportReport::default();
         for piece in pieces {
-            engine.import(&who.caller, piece, &mut done)?;
+            engine.import(&auth.caller, piece, &mut done)?;
         }
         Ok(done)
     };
-    Ok(Json(app.call_engine("import", work).await?.into()))
+    Ok(Json(app.entrance.call("import", work).await?.into()))
 }
 
 async fn import_markdown(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     JsonBody(body): JsonBody<MarkdownBody>,
 ) -> Result<Json<ImportedView>, Problem> {
     let work = move |engine: &Engine| {
         let mut done = ImportReport::default();
-        engine.import_markdown(&who.caller, &body.store, &body.text, &mut done)?;
+        engine.import_markdown(&auth.caller, &body.store, &body.text, &mut done)?;
         Ok(done)
     };
-    Ok(Json(app.call_engine("import_markdown", work).await?.into()))
+    Ok(Json(app.entrance.call("import_markdown", work).await?.into()))
 }

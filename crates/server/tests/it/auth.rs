@@ -72,7 +72,7 @@ fn a_key_lives_turns_and_ends() {
     assert!(text.starts_with(made.json()["key"]["prefix"].as_str().expect("a prefix")));
     assert_eq!(house.ask_as(&text, "GET", "/v1/stores").send().status, 200);
 
-    house.engine.backend.flush().expect("flushed");
+    house.engine.database().flush().expect("flushed");
     let listed = house.ask("GET", "/v1/keys").send();
     assert!(!listed.body.contains(&text), "a listing never shows a key");
     let own = listed.json()["items"].as_array().expect("keys").iter().find(|key| key["id"] == id.as_str()).cloned();
@@ -130,7 +130,7 @@ fn tenants_do_not_meet() {
     let here = house.ask("GET", "/v1/memories").send().json();
     let id = here["items"][0]["id"].as_str().expect("a seeded document").to_owned();
     assert_eq!(house.ask_as(&acme, "GET", &format!("/v1/memories/{id}")).send().status, 404);
-    let other = house.engine.backend.list_tenants().expect("tenants").into_iter().find(|t| t.slug == "acme");
+    let other = house.engine.database().list_tenants().expect("tenants").into_iter().find(|t| t.slug == "acme");
     let caller = Caller::admin(other.expect("acme").id);
     let events = house.ask_as(&acme, "GET", "/v1/events?limit=1000").send().json();
     let (all, _) = house.engine.events(&caller, 0, 1000, |_| true).expect("events");

@@ -136,7 +136,7 @@ fn an_event_names_the_role_of_who_did_it() {
         let reply = house.ask_as(&agent, "POST", path).json(&body).send();
         assert_eq!(reply.status, 201, "{path}: {}", reply.body);
     }
-    house.engine.backend.flush().expect("written");
+    house.engine.database().flush().expect("written");
     let page = house.ask("GET", "/v1/events?limit=1000").send().json();
     let items = page["items"].as_array().expect("events");
     let told: Vec<_> = items.iter().filter(|event| event["actor"] == "agent:triage").collect();
@@ -191,7 +191,7 @@ fn what_is_private_to_the_actor_is_not_told_to_the_tenant() {
     let approve = house.ask_as(&rita, "POST", &format!("/v1/reviews/{review}/approve")).json(&json!({})).send();
     assert_eq!(approve.status, 200, "{}", approve.body);
 
-    house.engine.backend.flush().expect("written");
+    house.engine.database().flush().expect("written");
     let reviews = ["memory.promotion.proposed", "memory.review.approved"];
     let of_review =
         |events: &[Value]| events.iter().filter(|event| reviews.iter().any(|n| event["name"] == *n)).count();

@@ -86,7 +86,7 @@ fn fact_34_a_run_and_its_context_over_rest() {
     let named = house.ask_as(&agent, "POST", "/v1/context").json(&named).send();
     assert_eq!(named.status, 200, "{}", named.body);
     let receipt = context["receipt"].as_str().expect("a receipt").to_owned();
-    house.engine.backend.flush().expect("flushed");
+    house.engine.database().flush().expect("flushed");
     let replay = ask("GET", &format!("/v1/receipts/{receipt}/replay")).send().json();
     assert_eq!((&replay["exact"], &replay["text"]), (&json!(true), &context["text"]));
     let blame = house.ask("GET", "/v1/runs/r1/blame").send().json();

@@ -11,7 +11,7 @@ use engine::model::caller::Caller;
 use engine::model::id::uuid_v7;
 use engine::model::key::KeyRights;
 use engine::model::vocabulary::Role;
-use engine::ports::{Clock, Tenant};
+use engine::ports::{Backend, Clock, Embedder, Tenant};
 use engine::{Engine, Settings};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -53,6 +53,8 @@ impl Clock for TestClock {
 
 pub(crate) struct House {
     pub(crate) engine: Engine,
+    /// The engine's own, for tests that write what no verb does.
+    pub(crate) backend: Arc<dyn Backend>,
     pub(crate) clock: Arc<TestClock>,
     pub(crate) tenant: Tenant,
     pub(crate) address: SocketAddr,
@@ -71,22 +73,25 @@ impl House {
 
     /// A server for this machine only, where nobody needs a key.
     pub(crate) fn local() -> House {
-        House::start(ServerConfig::default(), true)
+        House::start(ServerConfig::default(), true, no_embedder())
     }
 
     pub(crate) fn with(config: ServerConfig) -> House {
-        House::start(config, false)
+        House::start(config, false, no_embedder())
     }
 
-    fn start(config: ServerConfig, local: bool) -> House {
+    pub(crate) fn with_embedder(config: ServerConfig, embedder: Arc<dyn Embedder>) -> House {
+        House::start(config, false, embedder)
+    }
+
+    fn start(config: ServerConfig, local: bool, embedder: Arc<dyn Embedder>) -> House {
         let clock = Arc::new(TestClock::default());
         let database = Database::asked_for();
         let backend = match &database {
             Some(database) => database.open(),
             None => store::open_sqlite(&store::Location::Memory, &store::SqliteOptions::default()).expect("a database"),
         };
-        let embedder = embed::open_embedder(&embed::EmbedConfig::Off).expect("no embedder");
-        let engine = Engine::new(backend, embedder, clock.clone(), Settings::default());
+        let engine = Engine::new(backend.clone(), embedder, clock.clone(), Settings::default());
         let tenant = engine.start_tenant("default").expect("a tenant");
         let local = local.then(|| Caller::admin(tenant.id));
         let app = App::new(engine.clone(), ServerConfig { local, ..config });
@@ -106,6 +111,7 @@ impl House {
         let address = told.recv().expect("a server");
         let mut house = House {
             engine,
+            backend,
             clock,
             tenant,
             address,
@@ -160,6 +166,10 @@ impl House {
             thread.join().expect("a good end");
         }
     }
+}
+
+fn no_embedder() -> Arc<dyn Embedder> {
+    embed::open_embedder(&embed::EmbedConfig::Off).expect("no embedder")
 }
 
 impl Drop for House {

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use engine::model::caller::Caller;
+use engine::model::id::VersionId;
 use engine::model::memory::Draft;
 use engine::model::scope::Scope;
 use engine::model::vocabulary::Kind;
 use engine::ports::row::Paging;
 use engine::ports::{Clock, Filter, SortOrder};
 use engine::text::chunks::DocumentFormat;
-use engine::{DocumentStatus, DocumentText, Engine, EraseTarget, IngestOutcome, Remembered, Turn};
+use engine::{DocumentStatus, DocumentText, Engine, EraseTarget, IngestOutcome, QuarantineOutcome, Remembered, Turn};
 use jiff::Timestamp;
 use serde_json::json;
 use uuid::Uuid;
@@ -265,6 +266,33 @@ fn an_erasure_leaves_nothing_that_was_there_before_it() {
     assert!(clock.looks.load(Ordering::Relaxed) > 0, "after it looked for what there is");
     let left = engine.list(&ana, Filter::default(), SortOrder::Oldest, None, Some(100)).expect("a list").memories;
     assert!(!left.iter().any(|memory| matches!(memory.scope, Scope::User { .. })), "{left:?}");
+}
+
+#[test]
+fn a_release_that_loses_a_race_releases_the_rest() {
+    let house = House::new();
+    let (engine, admin) = (&house.engine, Caller::admin(house.tenant.id));
+    let save = |content: &str, derived_from: Vec<VersionId>| {
+        let (store, kind) = ("workspace_runbooks".to_owned(), Some(Kind::Runbook));
+        let draft = Draft { store, kind, content: content.to_owned(), derived_from, ..Draft::default() };
+        match engine.remember(&admin, draft) {
+            Ok(Remembered::Saved(saved)) => saved.memory,
+            other => panic!("{other:?}"),
+        }
+    };
+    let source = save("the queue holds ten jobs", Vec::new());
+    let derived = save("ten jobs wait at most", vec![source.version]);
+    engine.quarantine(&admin, source.id, true, None).expect("held back");
+    // Another caller forgets one of the two after the release has planned for both.
+    let (other, caller) = (engine.clone(), admin.clone());
+    let (slow, clock) =
+        interrupted(engine, 0, move || drop(other.forget(&caller, derived.id, None).expect("forgotten")));
+    let released = match slow.release(&admin, source.id, None) {
+        Ok(QuarantineOutcome::Done(reach)) => reach.memories,
+        other => panic!("{other:?}"),
+    };
+    assert!(clock.looks.load(Ordering::Relaxed) > 1, "it planned twice");
+    assert_eq!(released.iter().map(|memory| memory.id).collect::<Vec<_>>(), [source.id]);
 }
 
 #[test]

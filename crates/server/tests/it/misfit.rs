@@ -40,7 +40,7 @@ fn a_wrong_field_is_named_with_its_place_and_never_quoted() {
         json!({ "session": "s", "turns": [{ "content": "one" }, { "content": "two", "importance": "hunter2" }] });
     let said = detail(&house, "POST", "/v1/episodes", Some(&turns));
     assert!(
-        said.contains("`turns[1].importance`: expected a number, not a text") && !said.contains("hunter2"),
+        said.contains("`turns[1].importance`: expected a number, not a string") && !said.contains("hunter2"),
         "{said}"
     );
     let search = json!({ "query": "x", "limit": 500 });

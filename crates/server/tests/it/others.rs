@@ -1,6 +1,5 @@
 //! Another process on the same database: what it did counts at once, whatever this one knew before.
 
-
 use engine::model::caller::Caller;
 use engine::model::id::MemoryId;
 use serde_json::json;

@@ -41,7 +41,7 @@ fn work_of_a_process_that_died_is_taken_up() {
         at: until,
         body: json!({ "work": "upkeep", "holder": holder, "until": until }),
     };
-    engine.backend.commit(Change::new(tenant, now).with_write(Write::Row(lease))).expect("writes");
+    house.backend.commit(Change::new(tenant, now).with_write(Write::Row(lease))).expect("writes");
     let upkeep = || {
         let done = engine.upkeep(tenant, UpkeepOptions::default()).expect("keeps");
         // How it went about it is another question.
@@ -51,5 +51,5 @@ fn work_of_a_process_that_died_is_taken_up() {
     house.clock.pass(300);
     assert_eq!(upkeep(), UpkeepReport { expired: 1, ..UpkeepReport::default() });
     assert_eq!(upkeep(), UpkeepReport::default());
-    assert_eq!(engine.backend.get_row(tenant, RowKind::Leases, "upkeep").expect("reads"), None, "given back");
+    assert_eq!(house.backend.get_row(tenant, RowKind::Leases, "upkeep").expect("reads"), None, "given back");
 }

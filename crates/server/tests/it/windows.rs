@@ -145,7 +145,7 @@ fn an_endpoint_that_fails_is_left_alone_for_five_minutes() {
     check("c2", 40, 2);
     // Another process learns it from what is kept of the conversation.
     let elsewhere = engine.with_empty_caches();
-    engine.backend.flush().expect("written");
+    engine.database().flush().expect("written");
     answered(&elsewhere, &agent(&house, "c2"), &WindowRequest { window_tokens: 900, ..request() });
     assert_eq!(scribe.calls().len(), 2);
 }

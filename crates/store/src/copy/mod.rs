@@ -1,5 +1,5 @@
-//! Moves everything from one database to another: row by row in the order of their keys, so that a copy that broke
-//! goes on where it stopped, and compared at the end, row by row again.
+//! Copies a whole database to another one, of the same or the other backend. Rows go in the order of their keys, so
+//! that an interrupted copy continues where it stopped; at the end both sides are read again and compared.
 
 mod tables;
 mod value;
@@ -15,22 +15,23 @@ use tables::{HEAD_TABLE, copied_tables};
 use value::Fingerprint;
 pub(crate) use value::{Record, Value};
 
-/// Rows read and written at a time. A version may hold 100 kB, so a batch stays below 30 MB.
+/// Rows per batch. A version may hold 100 kB, so a batch stays below 30 MB.
 const BATCH_ROWS: usize = 256;
 
-/// A database, by where it is.
+/// A database by its location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Database {
     Sqlite(PathBuf),
+    /// By URL.
     Postgres(String),
 }
 
-/// How far a copy is.
+/// Progress of a copy, reported after each batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CopyProgress {
     pub stage: CopyStage,
     pub table: &'static str,
-    /// Rows done of this stage, of all there are.
+    /// Rows of this stage handled so far, and rows in the source.
     pub done: u64,
     pub total: u64,
 }
@@ -41,16 +42,16 @@ pub enum CopyStage {
     Comparing,
 }
 
-/// What a copy did, and what a look at both sides afterwards showed.
+/// Outcome of a copy, with the comparison of both sides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CopyReport {
     pub tenants: usize,
-    /// Rows this call wrote; the others stood there from an earlier one.
+    /// Rows this call wrote, without those an earlier, interrupted call had written.
     pub written: u64,
     pub tables: Vec<TableComparison>,
 }
 
-/// One table on both sides.
+/// Row counts and fingerprints of one table on both sides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableComparison {
     pub table: &'static str,
@@ -72,12 +73,14 @@ impl CopyReport {
     }
 }
 
-/// Why nothing, or not everything, was copied.
+/// Why a copy failed or was refused.
 #[derive(Debug)]
 pub enum CopyError {
-    /// The target holds something else; the reason in words.
+    /// The target holds data that did not come from this source; the reason, for people.
     Occupied(String),
+    /// The source failed.
     From(StoreError),
+    /// The target failed.
     To(StoreError),
 }
 
@@ -85,15 +88,15 @@ pub enum CopyError {
 pub(crate) trait CopyEndpoint {
     fn list_tenants(&mut self) -> Result<Vec<Tenant>, StoreError>;
 
-    /// Adds a tenant without a head: nobody can write for it yet.
+    /// Adds a tenant without its row in `heads`, so that nothing can write to it yet.
     fn add_tenant(&mut self, tenant: &Tenant) -> Result<(), StoreError>;
 
     fn count_rows(&mut self, tenant: TenantId, table: &Table) -> Result<u64, StoreError>;
 
-    /// The key of the last row.
+    /// Key of the last row in key order; `None` where the table is empty.
     fn last_key(&mut self, tenant: TenantId, table: &Table) -> Result<Option<Record>, StoreError>;
 
-    /// Rows after a key, in the order of their keys.
+    /// Rows after a key, in key order.
     fn read_rows(
         &mut self,
         tenant: TenantId,
@@ -102,24 +105,23 @@ pub(crate) trait CopyEndpoint {
         limit: usize,
     ) -> Result<Vec<Record>, StoreError>;
 
-    /// Adds rows, all or none.
+    /// Inserts rows in one transaction.
     fn write_rows(&mut self, tenant: TenantId, table: &Table, records: &[Record]) -> Result<(), StoreError>;
 
-    /// Works out what this backend keeps beside the rows.
+    /// Computes the columns of this backend that are derived from the copied rows.
     fn update_derived_columns(&mut self, tenant: TenantId) -> Result<(), StoreError>;
 }
 
-/// Copies what is missing and compares both sides. `told` hears of every batch after it is safe.
+/// Copies the missing rows and compares both sides. Calls `on_progress` after each batch is committed.
 pub fn copy_database(
     from: &Database,
     to: &Database,
-    told: &mut dyn FnMut(CopyProgress),
+    on_progress: &mut dyn FnMut(CopyProgress),
 ) -> Result<CopyReport, CopyError> {
     let mut source = open_source(from).map_err(CopyError::From)?;
     let mut target = open_target(to).map_err(CopyError::To)?;
     let tenants = source.list_tenants().map_err(CopyError::From)?;
-    let mut copy =
-        CopyJob { source: &mut *source, target: &mut *target, on_progress: told, done: 0, total: 0, written: 0 };
+    let mut copy = CopyJob { source: &mut *source, target: &mut *target, on_progress, done: 0, total: 0, written: 0 };
     let complete = copy.find_complete_tenants(&tenants)?;
     for tenant in &tenants {
         copy.total += copy.count_rows(tenant.id)?;
@@ -158,19 +160,21 @@ struct CopyJob<'a> {
 }
 
 impl CopyJob<'_> {
-    /// The tenants that are in the target already; refuses a target with anything that did not come from the source.
+    /// Tenants that the target already holds in full. Refuses a target with data that did not come from this source.
     fn find_complete_tenants(&mut self, tenants: &[Tenant]) -> Result<Vec<TenantId>, CopyError> {
         let mut complete = Vec::new();
-        for standing in self.target.list_tenants().map_err(CopyError::To)? {
-            if !tenants.contains(&standing) {
-                return Err(CopyError::Occupied(format!("it has a tenant `{}` of its own", standing.slug)));
+        for existing in self.target.list_tenants().map_err(CopyError::To)? {
+            if !tenants.contains(&existing) {
+                return Err(CopyError::Occupied(format!("it has a tenant `{}` of its own", existing.slug)));
             }
-            let (there, here) = (self.target_head(standing.id)?, self.source_head(standing.id)?);
-            if there.is_some() && there != here {
-                let why = format!("its tenant `{}` and the source's have moved apart", standing.slug);
-                return Err(CopyError::Occupied(why));
+            let (target_head, source_head) = (self.target_head(existing.id)?, self.source_head(existing.id)?);
+            // A tenant without a head is half copied; one with another head was written to after the copy.
+            if target_head.is_some() && target_head != source_head {
+                let reason =
+                    format!("its tenant `{}` has changed since it was copied, or the source has", existing.slug);
+                return Err(CopyError::Occupied(reason));
             }
-            complete.extend(there.map(|_| standing.id));
+            complete.extend(target_head.map(|_| existing.id));
         }
         Ok(complete)
     }
@@ -184,6 +188,7 @@ impl CopyJob<'_> {
     }
 
     fn count_rows(&mut self, tenant: TenantId) -> Result<u64, CopyError> {
+        // One for the head, which `copied_tables` leaves out.
         let mut rows = 1;
         for table in copied_tables() {
             rows += self.source.count_rows(tenant, table).map_err(CopyError::From)?;
@@ -197,11 +202,12 @@ impl CopyJob<'_> {
             self.copy_table(tenant.id, table)?;
         }
         self.target.update_derived_columns(tenant.id).map_err(CopyError::To)?;
-        // INVARIANT: the head comes last, so that a tenant with a head is whole.
+        // INVARIANT: the head is written last, so a tenant with a head is complete.
         self.copy_table(tenant.id, &HEAD_TABLE)
     }
 
     fn copy_table(&mut self, tenant: TenantId, table: &'static Table) -> Result<(), CopyError> {
+        // Rows are written in key order, so everything up to the last key is there already.
         let mut after = self.target.last_key(tenant, table).map_err(CopyError::To)?;
         self.done += self.target.count_rows(tenant, table).map_err(CopyError::To)?;
         loop {
@@ -233,9 +239,8 @@ impl CopyJob<'_> {
                     (self.on_progress)(CopyProgress { stage: CopyStage::Comparing, table: table.name, done, total });
                 })
                 .map_err(CopyError::From)?;
-                let mut take =
-                    |records: &[Record]| records.iter().for_each(|record| to.add_record(tenant.id.0, record));
-                for_each_batch(self.target, tenant.id, table, &mut take).map_err(CopyError::To)?;
+                let mut add = |records: &[Record]| records.iter().for_each(|record| to.add_record(tenant.id.0, record));
+                for_each_batch(self.target, tenant.id, table, &mut add).map_err(CopyError::To)?;
             }
             compared.push(TableComparison {
                 table: table.name,
@@ -249,18 +254,18 @@ impl CopyJob<'_> {
     }
 }
 
-/// All rows of a table, a batch at a time.
+/// Calls `visit` with all rows of a table, batch by batch.
 fn for_each_batch(
-    end: &mut dyn CopyEndpoint,
+    endpoint: &mut dyn CopyEndpoint,
     tenant: TenantId,
     table: &'static Table,
-    take: &mut dyn FnMut(&[Record]),
+    visit: &mut dyn FnMut(&[Record]),
 ) -> Result<(), StoreError> {
     let mut after: Option<Record> = None;
     loop {
-        let records = end.read_rows(tenant, table, after.as_deref(), BATCH_ROWS)?;
+        let records = endpoint.read_rows(tenant, table, after.as_deref(), BATCH_ROWS)?;
         let Some(last) = records.last() else { return Ok(()) };
-        take(&records);
+        visit(&records);
         after = Some(last[..table.key].to_vec());
     }
 }

@@ -1,6 +1,7 @@
-//! What there is to copy, as data: the tables in the order of their foreign keys, the key of each first.
+//! The copied tables and their columns, as data. Tables stand in the order of their foreign keys; the key columns of
+//! each come first.
 
-/// What a column holds, so that each backend can write it in its own way.
+/// Type of a column across backends; each backend stores it in its own way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ColumnKind {
     Text,
@@ -9,11 +10,11 @@ pub(crate) enum ColumnKind {
     Bool,
     Id,
     Json,
-    /// A memory's tags: a list beside it in SQLite, a table of their own in Postgres.
+    /// Tags of a memory: a JSON column in SQLite, the table `tags` in Postgres.
     Tags,
-    /// The engine's counted terms: one column in SQLite, four in Postgres.
+    /// Indexed words: one column in SQLite, four in Postgres.
     Words,
-    /// The engine's vector: one column in SQLite, two in Postgres.
+    /// Embedding vector: one column in SQLite, two in Postgres.
     Vector,
 }
 
@@ -22,10 +23,10 @@ pub(crate) struct Column {
     pub(crate) kind: ColumnKind,
 }
 
-/// A table of rows that carry a tenant. The tenant is no column of it: rows are read and written for one.
+/// A table with one set of rows per tenant. The column `tenant` is not listed: every query names the tenant.
 pub(crate) struct Table {
     pub(crate) name: &'static str,
-    /// How many of the first columns tell a row from the others of its tenant.
+    /// How many of the first columns are the key of a row within its tenant.
     pub(crate) key: usize,
     pub(crate) columns: &'static [Column],
 }
@@ -35,27 +36,33 @@ impl Table {
         &self.columns[..self.key]
     }
 
-    /// Rows of a tenant in the order of their keys, after a key where there is one, `from` the table or a view of it.
-    /// `mark` writes the n-th parameter.
-    pub(crate) fn select_sql(&self, columns: &str, from: &str, after: bool, mark: &dyn Fn(usize) -> String) -> String {
+    /// Query for the rows of a tenant in key order, `from` the table or a subquery over it; `after`: only those after a
+    /// key. `placeholder` spells the n-th parameter.
+    pub(crate) fn select_sql(
+        &self,
+        columns: &str,
+        from: &str,
+        after: bool,
+        placeholder: &dyn Fn(usize) -> String,
+    ) -> String {
         let key: Vec<&str> = self.key_columns().iter().map(|column| column.name).collect();
-        let mut sql = format!("select {columns} from {from} where tenant = {}", mark(1));
+        let mut sql = format!("select {columns} from {from} where tenant = {}", placeholder(1));
         if key.is_empty() {
-            // One row a tenant: nothing comes after it.
+            // One row per tenant: nothing comes after it.
             return if after { sql + " and false" } else { sql };
         }
         if after {
-            let marks: Vec<String> = (2..2 + key.len()).map(mark).collect();
-            sql += &format!(" and ({}) > ({})", key.join(", "), marks.join(", "));
+            let values: Vec<String> = (2..2 + key.len()).map(placeholder).collect();
+            sql += &format!(" and ({}) > ({})", key.join(", "), values.join(", "));
         }
         sql + &format!(" order by {}", key.join(", "))
     }
 
-    /// The row with the last key.
-    pub(crate) fn select_last_sql(&self, columns: &str, mark: &dyn Fn(usize) -> String) -> String {
+    /// Query for the row with the last key.
+    pub(crate) fn select_last_sql(&self, columns: &str, placeholder: &dyn Fn(usize) -> String) -> String {
         let key: Vec<String> = self.key_columns().iter().map(|column| format!("{} desc", column.name)).collect();
         let order = if key.is_empty() { String::new() } else { format!(" order by {}", key.join(", ")) };
-        format!("select {columns} from {} where tenant = {}{order} limit 1", self.name, mark(1))
+        format!("select {columns} from {} where tenant = {}{order} limit 1", self.name, placeholder(1))
     }
 }
 
@@ -65,14 +72,15 @@ macro_rules! table {
     };
 }
 
-macro_rules! records {
+/// Tables of side records, which all have the same columns.
+macro_rules! record_tables {
     ($($name:literal),+ $(,)?) => {
         [$(table![$name, 1, "id" Text, "state" Text, "subject" Text, "parent" Text, "at" Int, "body" Json]),+]
     };
 }
 
-/// The side records, one shape.
-static RECORD_TABLES: [Table; 16] = records![
+/// The record tables, all of one shape.
+static RECORD_TABLES: [Table; 16] = record_tables![
     "stores",
     "pipelines",
     "seeds",
@@ -99,7 +107,8 @@ static MEMORY_TABLES: [Table; 7] = [
     table![
         "memories", 1, "id" Id, "scope" Int, "state" Text, "kind" Text, "layer" Text, "trust" Text, "path" Text,
         "sha256" Text, "always_inject" Bool, "importance" Real, "session" Text, "turn" Int, "expires_at" Int,
-        "created_at" Int, "updated_at" Int, "number" Int, "version" Id, "summary" Text, "author" Text, "fade" Real, "tags" Tags,
+        "created_at" Int, "updated_at" Int, "number" Int, "version" Id, "summary" Text, "author" Text, "fade" Real,
+        "tags" Tags,
     ],
     table![
         "versions", 2, "memory" Id, "number" Int, "id" Id, "operation" Text, "snapshot" Text, "content" Text,
@@ -114,12 +123,13 @@ static MEMORY_TABLES: [Table; 7] = [
     table!["events", 1, "seq" Int, "name" Text, "at" Int, "happening" Text, "hash" Text],
 ];
 
-/// Where a tenant's numbering stands: one row, written last, so that nobody writes to a tenant that is half here.
+/// The last number of each of a tenant's sequences: one row per tenant. Written last, because a tenant without it
+/// cannot be written to, so nothing writes to a half-copied tenant.
 pub(crate) static HEAD_TABLE: Table = table![
     "heads", 0, "event_seq" Int, "event_hash" Text, "recall_seq" Int, "scope_seq" Int,
 ];
 
-/// Every table but the head, in the order they have to be written.
+/// Every table except `heads`, in the order they have to be written.
 pub(crate) fn copied_tables() -> impl Iterator<Item = &'static Table> {
     RECORD_TABLES.iter().chain(&MEMORY_TABLES)
 }
@@ -132,7 +142,7 @@ mod tests {
 
     use super::*;
 
-    /// Columns a backend works out from the others when the copy is complete, and what is never copied.
+    /// Columns that are computed after the copy, and columns that are never copied.
     const DERIVED: [&str; 7] = [
         "memories.recall_seq",
         "scopes.recall_seq",

@@ -1,4 +1,4 @@
-//! A row on its way from one backend to another, and its fingerprint, which is the same on both.
+//! Rows in a form both backends read and write, and a fingerprint of them that does not depend on the backend.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ pub(crate) enum Value {
     Bool(bool),
     Text(String),
     Id(Uuid),
-    /// As the backend wrote it; backends differ in spaces and in how they write a number.
+    /// As the backend printed it: backends differ in white space and in the spelling of numbers.
     Json(String),
     Tags(BTreeSet<String>),
     Words(IndexedWords),
@@ -25,7 +25,7 @@ pub(crate) enum Value {
 
 pub(crate) type Record = Vec<Value>;
 
-/// Counts rows and hashes what they mean.
+/// Row count and hash of a table; equal rows have equal fingerprints in both backends.
 #[derive(Default)]
 pub(crate) struct Fingerprint {
     pub(crate) rows: u64,
@@ -50,7 +50,7 @@ impl Fingerprint {
             Value::Null => self.hash_part(b'0', &[]),
             Value::Int(number) => self.hash_part(b'i', &number.to_le_bytes()),
             Value::Real(number) => self.hash_part(b'r', &number.to_le_bytes()),
-            Value::Bool(is) => self.hash_part(b'b', &[u8::from(*is)]),
+            Value::Bool(flag) => self.hash_part(b'b', &[u8::from(*flag)]),
             Value::Text(text) => self.hash_part(b't', text.as_bytes()),
             Value::Id(id) => self.hash_part(b'u', id.as_bytes()),
             Value::Json(text) => self.hash_part(b'j', canonical_json(text).as_bytes()),
@@ -63,7 +63,7 @@ impl Fingerprint {
         }
     }
 
-    /// With its length, so that two rows never read as one another.
+    /// Hashed with type tag and length, so that no two different rows give the same bytes.
     fn hash_part(&mut self, tag: u8, bytes: &[u8]) {
         self.hash.update([tag]);
         self.hash.update((bytes.len() as u64).to_le_bytes());
@@ -71,12 +71,12 @@ impl Fingerprint {
     }
 }
 
-/// JSON in one spelling. What is no JSON stands for itself.
+/// JSON in one spelling: no white space, sorted keys, whole numbers without a fraction. Other text stays as it is.
 fn canonical_json(text: &str) -> String {
     serde_json::from_str(text).map_or_else(|_| text.to_owned(), |json: Json| normalize_numbers(json).to_string())
 }
 
-/// Whole numbers without a point: `1e3` and `1000.0` are what another backend calls `1000`.
+/// Writes whole floats as integers: one backend prints `1e16` where the other prints `10000000000000000`.
 fn normalize_numbers(json: Json) -> Json {
     match json {
         Json::Number(number) if number.is_f64() => {
@@ -92,7 +92,8 @@ fn to_whole_number(number: f64) -> Option<Json> {
     if number.fract() != 0.0 {
         return None;
     }
-    // Casts saturate, so a number beyond the range does not come back as itself.
+    // Casts saturate, so a number beyond the range does not convert back to itself. The extreme values are excluded
+    // because a saturated cast could equal them.
     let (signed, unsigned) = (number as i64, number as u64);
     match () {
         () if unsigned as f64 == number && unsigned < u64::MAX => Some(unsigned.into()),

@@ -1,7 +1,7 @@
-//! Changes: their guards, their writes, their events, in one transaction that holds the tenant's head.
+//! Turns a change (guards, writes, events) into SQL, for one transaction that holds the lock on the tenant's head.
 //!
-//! Two messages a change: what must be known (the head locked first, so that nothing of this tenant moves any more),
-//! then everything it writes with the commit.
+//! Two round trips per change: first the head is locked, so that no other write of this tenant runs, and everything the
+//! change depends on is read; then all its writes are sent together with the commit.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ use super::fault::Fault;
 use super::row_codec::{Statement, params, read_column, read_count, to_micros};
 use super::{entry, erase, events, guards, records, scopes};
 
-/// The last number given of each of a tenant's sequences.
+/// The last number of each of a tenant's sequences.
 #[derive(Clone)]
 pub(super) struct Head {
     pub(super) tenant: TenantId,
@@ -26,17 +26,17 @@ pub(super) struct Head {
     scope_seq: i64,
 }
 
-/// What the writes of one change need to know of what stands.
+/// Stored state that the writes of one change depend on, kept up to date while its writes are planned.
 #[derive(Default)]
 pub(super) struct CurrentState {
     pub(super) scopes: HashMap<Place, i64>,
     pub(super) versions: HashMap<MemoryId, entry::PreviousVersion>,
     pub(super) snapshots: erase::VersionSnapshots,
-    /// Whether the change redacts, so that what it writes itself is remembered until then.
+    /// Whether the change redacts. Then versions it writes itself are kept in `snapshots`, as it may redact those too.
     pub(super) redacts: bool,
 }
 
-/// Locks the tenant: whoever writes for it waits here.
+/// Locks the tenant's head, which serialises all writes of the tenant, and reads it.
 pub(super) fn lock_head(tenant: TenantId) -> Statement {
     Statement::new(
         "select event_seq, event_hash, recall_seq, scope_seq from heads where tenant = $1 for update",
@@ -44,103 +44,106 @@ pub(super) fn lock_head(tenant: TenantId) -> Statement {
     )
 }
 
-/// Everything to ask before writing, in the order [`plan`] reads the answers.
+/// The queries to run before writing, in the order in which [`plan_change`] reads their results.
 pub(super) fn change_queries(change: &Change) -> Vec<Statement> {
     let tenant = change.tenant;
-    let mut steps: Vec<Statement> = change.guards.iter().map(|guard| guards::guard_query(tenant, guard)).collect();
+    let mut statements: Vec<Statement> = change.guards.iter().map(|guard| guards::guard_query(tenant, guard)).collect();
     for write in &change.writes {
         match write {
             Write::Entry(entry) => {
-                steps.push(scopes::place_query(tenant, &entry::entry_place(entry)));
-                steps.push(entry::previous_query(entry));
+                statements.push(scopes::place_query(tenant, &entry::entry_place(entry)));
+                statements.push(entry::previous_query(entry));
             }
-            Write::Erase { place } => steps.push(scopes::place_query(tenant, place)),
-            Write::Redact { memory, versions } => steps.push(erase::versions_query(tenant, *memory, versions)),
+            Write::Erase { place } => statements.push(scopes::place_query(tenant, place)),
+            Write::Redact { memory, versions } => statements.push(erase::versions_query(tenant, *memory, versions)),
             _ => {}
         }
     }
-    steps
+    statements
 }
 
-/// What a change comes to: the statements that write it, and which of them counts the erased.
+/// The statements that write a change.
 pub(super) struct WritePlan {
-    pub(super) steps: Vec<Statement>,
+    pub(super) statements: Vec<Statement>,
+    /// Indexes of the statements that return the number of erased memories.
     pub(super) erasures: Vec<usize>,
     pub(super) last_event: u64,
 }
 
-/// Judges the guards and turns the change into statements. The head moves on.
-pub(super) fn plan_change(change: &Change, head: &mut Head, answers: Vec<Vec<Row>>) -> Result<WritePlan, Fault> {
-    let mut answers = answers.into_iter();
+/// Checks the guards and turns the change into statements. Advances the head.
+pub(super) fn plan_change(change: &Change, head: &mut Head, results: Vec<Vec<Row>>) -> Result<WritePlan, Fault> {
+    let mut results = results.into_iter();
     for guard in &change.guards {
-        if !guards::guard_holds(guard, &answers.next().unwrap_or_default())? {
+        if !guards::guard_holds(guard, &results.next().unwrap_or_default())? {
             return Err(StoreError::Guard(guard.clone()).into());
         }
     }
-    let mut world = read_current_state(change, answers)?;
-    let mut plan = WritePlan { steps: Vec::new(), erasures: Vec::new(), last_event: 0 };
+    let mut state = read_current_state(change, results)?;
+    let mut plan = WritePlan { statements: Vec::new(), erasures: Vec::new(), last_event: 0 };
     for write in &change.writes {
-        plan_write(change, head, &mut world, &mut plan, write)?;
+        plan_write(change, head, &mut state, &mut plan, write)?;
     }
     for happening in &change.events {
-        plan.steps.push(events::append_event(head, happening)?);
+        plan.statements.push(events::append_event(head, happening)?);
         plan.last_event = head.event_seq;
     }
     Ok(plan)
 }
 
-fn read_current_state(change: &Change, mut answers: impl Iterator<Item = Vec<Row>>) -> Result<CurrentState, Fault> {
+fn read_current_state(change: &Change, mut results: impl Iterator<Item = Vec<Row>>) -> Result<CurrentState, Fault> {
     let redacts = change.writes.iter().any(|write| matches!(write, Write::Redact { .. }));
-    let mut world = CurrentState { redacts, ..CurrentState::default() };
-    let mut next = || answers.next().unwrap_or_default();
+    let mut state = CurrentState { redacts, ..CurrentState::default() };
+    let mut next = || results.next().unwrap_or_default();
     for write in &change.writes {
         match write {
             Write::Entry(entry) => {
                 if let Some(row) = next().first() {
-                    world.scopes.insert(entry::entry_place(entry), read_column(row, 0)?);
+                    state.scopes.insert(entry::entry_place(entry), read_column(row, 0)?);
                 }
                 if let Some(row) = next().first() {
-                    world.versions.insert(entry.memory().id, entry::PreviousVersion::from_row(row, 0)?);
+                    state.versions.insert(entry.memory().id, entry::PreviousVersion::from_row(row, 0)?);
                 }
             }
             Write::Erase { place } => {
                 if let Some(row) = next().first() {
-                    world.scopes.insert(place.clone(), read_column(row, 0)?);
+                    state.scopes.insert(place.clone(), read_column(row, 0)?);
                 }
             }
-            Write::Redact { memory, .. } => erase::read_snapshots(&next(), *memory, &mut world)?,
+            Write::Redact { memory, .. } => erase::read_snapshots(&next(), *memory, &mut state)?,
             _ => {}
         }
     }
-    Ok(world)
+    Ok(state)
 }
 
 fn plan_write(
     change: &Change,
     head: &mut Head,
-    world: &mut CurrentState,
+    state: &mut CurrentState,
     plan: &mut WritePlan,
     write: &Write,
 ) -> Result<(), Fault> {
-    let (tenant, steps) = (change.tenant, &mut plan.steps);
+    let (tenant, statements) = (change.tenant, &mut plan.statements);
     match write {
-        Write::Entry(entry) => entry::write_entry(head, world, steps, entry)?,
-        Write::Row(row) => steps.push(records::upsert_row(tenant, row)?),
-        Write::DeleteRow { kind, id } => steps.push(records::delete_row(tenant, *kind, id)),
-        Write::CountRecalls { memories, fading } => steps.extend(record_recalls(change, memories, fading)),
-        Write::CountRunSave { run } => steps.push(count_run_save(tenant, run)),
-        Write::Redact { memory, versions } => erase::redact_versions(head, world, steps, change.at, *memory, versions)?,
+        Write::Entry(entry) => entry::write_entry(head, state, statements, entry)?,
+        Write::Row(row) => statements.push(records::upsert_row(tenant, row)?),
+        Write::DeleteRow { kind, id } => statements.push(records::delete_row(tenant, *kind, id)),
+        Write::CountRecalls { memories, fading } => statements.extend(record_recalls(change, memories, fading)),
+        Write::CountRunSave { run } => statements.push(count_run_save(tenant, run)),
+        Write::Redact { memory, versions } => {
+            erase::redact_versions(head, state, statements, change.at, *memory, versions)?
+        }
         Write::Erase { place } => {
-            if let Some(scope) = world.scopes.remove(place) {
-                plan.erasures.push(steps.len());
-                steps.push(Statement::new(
+            if let Some(scope) = state.scopes.remove(place) {
+                plan.erasures.push(statements.len());
+                statements.push(Statement::new(
                     "select erase_place($1) from heads where tenant = $2",
                     params![scope, tenant.0],
                 ));
             }
         }
         Write::SetEmbedding { memory, version, embedding } => {
-            steps.push(entry::set_embedding(head, *memory, *version, embedding));
+            statements.push(entry::set_embedding(head, *memory, *version, embedding));
         }
     }
     Ok(())
@@ -148,7 +151,7 @@ fn plan_write(
 
 fn record_recalls(change: &Change, memories: &[MemoryId], fading: &[MemoryId]) -> [Statement; 2] {
     let ids = |memories: &[MemoryId]| memories.iter().map(|memory| memory.0).collect::<Vec<uuid::Uuid>>();
-    // Episodes fade from their last recall on.
+    // An episode fades from its last recall on. Before `recalls` is updated: the term needs the previous time.
     let fade = Statement::new(
         "update memories m
          set fade = fade + $4 * ($3 - e.since)
@@ -160,7 +163,7 @@ fn record_recalls(change: &Change, memories: &[MemoryId], fading: &[MemoryId]) -
          where m.tenant = $1 and m.id = e.id",
         params![change.tenant.0, ids(fading), to_micros(change.at), FADE_PER_MICROSECOND],
     );
-    // From the table, so that a memory erased since it was recalled counts nothing.
+    // Joined with `memories`, so that a memory erased since its recall gets no counter.
     let count = Statement::new(
         "insert into recalls (tenant, memory, count, last)
          select m.tenant, m.id, count(*), $3
@@ -184,11 +187,11 @@ fn count_run_save(tenant: TenantId, run: &str) -> Statement {
     )
 }
 
-/// What a change did, from what its statements answered.
-pub(super) fn to_committed(plan: &WritePlan, answers: &[Vec<Row>]) -> Result<CommitResult, Fault> {
+/// The result of a change, from the results of its statements.
+pub(super) fn to_committed(plan: &WritePlan, results: &[Vec<Row>]) -> Result<CommitResult, Fault> {
     let mut committed = CommitResult { last_event_seq: plan.last_event, erased_count: 0 };
-    for step in &plan.erasures {
-        let row = answers.get(*step).and_then(|rows| rows.first());
+    for index in &plan.erasures {
+        let row = results.get(*index).and_then(|rows| rows.first());
         committed.erased_count += row.map_or(Ok(0), |row| read_count(row, 0))?;
     }
     Ok(committed)
@@ -196,7 +199,7 @@ pub(super) fn to_committed(plan: &WritePlan, answers: &[Vec<Row>]) -> Result<Com
 
 impl Head {
     pub(super) fn from_rows(tenant: TenantId, rows: &[Row]) -> Result<Head, Fault> {
-        let missing = || Fault::corrupt(format!("tenant `{tenant}` was never made"));
+        let missing = || Fault::corrupt(format!("tenant `{tenant}` has no row in `heads`"));
         let row = rows.first().ok_or_else(missing)?;
         Ok(Head {
             tenant,
@@ -216,13 +219,13 @@ impl Head {
         )
     }
 
-    /// A number newer than every row of the recall index.
+    /// The next sequence number of the recall index, above every row in it.
     pub(super) fn next_recall_seq(&mut self) -> i64 {
         self.recall_seq += 1;
         self.recall_seq as i64
     }
 
-    /// A place's number, never given before: what still names an erased place cannot mean the new one.
+    /// A scope id that was never used before: a stale reference to an erased place must not mean the new one.
     pub(super) fn next_scope_id(&mut self) -> i64 {
         self.scope_seq += 1;
         self.scope_seq

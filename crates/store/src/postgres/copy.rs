@@ -1,4 +1,4 @@
-//! A server as one end of a copy. Everything is read and written as the application, behind the walls.
+//! A Postgres database as source or target of a copy. Works as the application role, under row-level security.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use tokio_postgres::{Client, Row};
 use super::fault::Fault;
 use super::pool::{self, Pool, TransactionMode};
 use super::row_codec::{Param, Statement, params, read_column, read_count, row_limit, to_micros};
-use super::{Options, build_runtime, migrate, recall, records};
+use super::{PostgresOptions, build_runtime, migrate, recall, records};
 use crate::copy::{Column, ColumnKind, CopyEndpoint, Record, Table, Value};
 
-/// How long one statement of a copy may take: counting a large table is one.
+/// Timeout of one statement of a copy: long enough to count a large table.
 const STATEMENT_MAX: Duration = Duration::from_secs(600);
 
-/// Opens a server to read: one moment of it, whatever others write meanwhile.
+/// Opens a source in one read transaction, so that concurrent writes do not change what is copied.
 pub(crate) fn open_copy_source(url: &str) -> Result<Box<dyn CopyEndpoint>, StoreError> {
     let mut server = open_endpoint(url)?;
     server.snapshot_client = Some(server.block_on(async {
@@ -31,14 +31,14 @@ pub(crate) fn open_copy_source(url: &str) -> Result<Box<dyn CopyEndpoint>, Store
     Ok(Box::new(server))
 }
 
-/// Opens a server to write, prepared by `ingrain migrate`.
+/// Opens a target that `ingrain migrate` has migrated.
 pub(crate) fn open_copy_target(url: &str) -> Result<Box<dyn CopyEndpoint>, StoreError> {
     Ok(Box::new(open_endpoint(url)?))
 }
 
 fn open_endpoint(url: &str) -> Result<PostgresEndpoint, StoreError> {
     let runtime = build_runtime()?;
-    let pool = Pool::new(url, &Options { statement_max: STATEMENT_MAX, ..Options::default() })?;
+    let pool = Pool::new(url, &PostgresOptions { statement_max: STATEMENT_MAX, ..PostgresOptions::default() })?;
     let vectors = runtime.block_on(async {
         migrate::check_up_to_date(&pool).await?;
         recall::detect_vectors(&pool).await
@@ -50,9 +50,10 @@ fn open_endpoint(url: &str) -> Result<PostgresEndpoint, StoreError> {
 struct PostgresEndpoint {
     runtime: Runtime,
     pool: Arc<Pool>,
-    /// Of a source: one transaction from beginning to end.
+    /// The connection of a source, with the transaction that all reads use.
     snapshot_client: Option<Client>,
     has_vectors: bool,
+    /// Models, with their dimensions, whose index was requested.
     models: HashSet<(String, usize)>,
 }
 
@@ -61,29 +62,30 @@ impl PostgresEndpoint {
         Ok(self.runtime.block_on(work)?)
     }
 
-    fn read_statement(&self, tenant: Option<TenantId>, step: Statement) -> Result<Vec<Row>, StoreError> {
+    fn read_statement(&self, tenant: Option<TenantId>, statement: Statement) -> Result<Vec<Row>, StoreError> {
         self.block_on(async {
             let Some(client) = &self.snapshot_client else {
-                return Ok(self.pool.query_read_only(tenant, &[step]).await?.pop().unwrap_or_default());
+                return Ok(self.pool.query_read_only(tenant, &[statement]).await?.pop().unwrap_or_default());
             };
+            // Row-level security shows one tenant at a time.
             if let Some(tenant) = tenant {
                 client.batch_execute(&format!("set local app.tenant = '{tenant}'")).await?;
             }
-            pool::send_query(client, &step).await
+            pool::send_query(client, &statement).await
         })
     }
 
-    fn write_statements(&self, tenant: Option<TenantId>, steps: &[Statement]) -> Result<(), StoreError> {
+    fn write_statements(&self, tenant: Option<TenantId>, statements: &[Statement]) -> Result<(), StoreError> {
         self.block_on(async {
             let session = self.pool.acquire().await?;
             session
-                .run_transaction(&self.pool.begin_sql(tenant, TransactionMode::Write), steps, "commit")
+                .run_transaction(&self.pool.begin_sql(tenant, TransactionMode::Write), statements, "commit")
                 .await
                 .map(drop)
         })
     }
 
-    /// Before their rows come, so that each index grows with them.
+    /// Creates the index of each model before its rows are written: an index on an empty table costs nothing.
     fn ensure_model_indexes(&mut self, records: &[Record]) {
         for record in records.iter().filter(|_| self.has_vectors) {
             let text = |value: &Value| if let Value::Text(text) = value { Some(text.clone()) } else { None };
@@ -92,7 +94,7 @@ impl PostgresEndpoint {
             let [.., model, vector] = record.as_slice() else { continue };
             let Some(model) = text(model).zip(dimensions(vector)) else { continue };
             if self.models.insert(model.clone()) {
-                // Vectors are found without it too, only slower.
+                // Without the index vectors are still found, only slower.
                 let _ = self.block_on(recall::add_model_index(&self.pool, &model.0, model.1));
             }
         }
@@ -106,23 +108,25 @@ impl CopyEndpoint for PostgresEndpoint {
     }
 
     fn add_tenant(&mut self, tenant: &Tenant) -> Result<(), StoreError> {
-        let step = Statement::new(
+        let statement = Statement::new(
             "insert into tenants (id, slug, created_at) values ($1, $2, $3) on conflict do nothing",
             params![tenant.id.0, &tenant.slug, to_micros(tenant.created_at)],
         );
-        self.write_statements(None, &[step])
+        self.write_statements(None, &[statement])
     }
 
     fn count_rows(&mut self, tenant: TenantId, table: &Table) -> Result<u64, StoreError> {
-        let step = Statement::new(format!("select count(*) from {} where tenant = $1", table.name), params![tenant.0]);
-        let rows = self.read_statement(Some(tenant), step)?;
+        let statement =
+            Statement::new(format!("select count(*) from {} where tenant = $1", table.name), params![tenant.0]);
+        let rows = self.read_statement(Some(tenant), statement)?;
         Ok(rows.first().map_or(Ok(0), |row| read_count(row, 0))?)
     }
 
     fn last_key(&mut self, tenant: TenantId, table: &Table) -> Result<Option<Record>, StoreError> {
         let columns = table.key_columns();
-        let step = Statement::new(table.select_last_sql(&column_list(columns), &param_placeholder), params![tenant.0]);
-        Ok(self.read_statement(Some(tenant), step)?.first().map(|row| read_record(row, columns)).transpose()?)
+        let statement =
+            Statement::new(table.select_last_sql(&column_list(columns), &param_placeholder), params![tenant.0]);
+        Ok(self.read_statement(Some(tenant), statement)?.first().map(|row| read_record(row, columns)).transpose()?)
     }
 
     fn read_rows(
@@ -137,57 +141,61 @@ impl CopyEndpoint for PostgresEndpoint {
         for (value, column) in after.unwrap_or_default().iter().zip(table.columns) {
             params.extend(value_params(value, column.kind));
         }
-        let step = Statement::new(format!("{select} limit {}", row_limit(rows)), params);
-        let rows = self.read_statement(Some(tenant), step)?;
+        let statement = Statement::new(format!("{select} limit {}", row_limit(rows)), params);
+        let rows = self.read_statement(Some(tenant), statement)?;
         Ok(rows.iter().map(|row| read_record(row, table.columns)).collect::<Result<_, _>>()?)
     }
 
-    /// All rows in one statement; a statement takes 65,535 parameters, and no table has a hundred columns.
+    /// Inserts all rows in one statement. A statement takes 65,535 parameters; a batch has 256 rows of fewer than 100
+    /// columns.
     fn write_rows(&mut self, tenant: TenantId, table: &Table, records: &[Record]) -> Result<(), StoreError> {
         if table.columns.iter().any(|column| column.kind == ColumnKind::Vector) {
             self.ensure_model_indexes(records);
         }
         let (mut params, mut rows) = (params![tenant.0], Vec::with_capacity(records.len()));
         for record in records {
-            let mut marks = vec![param_placeholder(1)];
+            let mut placeholders = vec![param_placeholder(1)];
             for (value, column) in
                 record.iter().zip(table.columns).filter(|(_, column)| column.kind != ColumnKind::Tags)
             {
                 for param in value_params(value, column.kind) {
                     params.push(param);
+                    // The driver sends the text; the server converts it.
                     let cast = if column.kind == ColumnKind::Json { "::text::jsonb" } else { "" };
-                    marks.push(format!("{}{cast}", param_placeholder(params.len())));
+                    placeholders.push(format!("{}{cast}", param_placeholder(params.len())));
                 }
             }
-            rows.push(format!("({})", marks.join(", ")));
+            rows.push(format!("({})", placeholders.join(", ")));
         }
         let stored = table.columns.iter().filter(|column| column.kind != ColumnKind::Tags);
         let columns = stored.flat_map(|column| stored_columns(column).to_vec()).collect::<Vec<_>>().join(", ");
         let sql = format!("insert into {} (tenant, {columns}) values {}", table.name, rows.join(", "));
-        let mut steps = vec![Statement::new(sql, params)];
-        steps.extend(insert_tags(tenant, records));
-        self.write_statements(Some(tenant), &steps)
+        let mut statements = vec![Statement::new(sql, params)];
+        statements.extend(insert_tags(tenant, records));
+        self.write_statements(Some(tenant), &statements)
     }
 
     fn update_derived_columns(&mut self, tenant: TenantId) -> Result<(), StoreError> {
-        // How long the active memories of a place are together, for how long they are on average.
-        let step = Statement::new(
+        // Total length of the active memories of a scope, from which a search takes the average length.
+        let statement = Statement::new(
             "update scopes s
              set live_len = coalesce(
                (select sum(c.len) from recall c where c.tenant = $1 and c.scope = s.id and c.state = 'active'), 0)
              where s.tenant = $1",
             params![tenant.0],
         );
-        self.write_statements(Some(tenant), &[step])
+        self.write_statements(Some(tenant), &[statement])
     }
 }
 
-/// The tags of memories, which stand in a table of their own.
+/// Inserts the tags of memories into their own table; `None` where there are none.
 fn insert_tags(tenant: TenantId, records: &[Record]) -> Option<Statement> {
     let (mut memories, mut tags) = (Vec::new(), Vec::new());
     for record in records {
-        let (Some(Value::Id(memory)), Some(Value::Tags(of_memory))) = (record.first(), record.last()) else { continue };
-        for tag in of_memory {
+        let (Some(Value::Id(memory)), Some(Value::Tags(memory_tags))) = (record.first(), record.last()) else {
+            continue;
+        };
+        for tag in memory_tags {
             memories.push(*memory);
             tags.push(tag.clone());
         }
@@ -204,7 +212,7 @@ fn param_placeholder(at: usize) -> String {
     format!("${at}")
 }
 
-/// The columns of this backend that hold one of the copy's.
+/// The columns of this backend that hold one column of the copy.
 fn stored_columns(column: &Column) -> &[&'static str] {
     match column.kind {
         ColumnKind::Words => &["once", "often", "times", "len"],
@@ -222,6 +230,7 @@ fn column_list(columns: &[Column]) -> String {
         _ => stored_columns(column).join(", "),
     };
     match columns {
+        // The table `heads` has no key columns, but a select needs one.
         [] => "1".to_owned(),
         columns => columns.iter().map(name).collect::<Vec<_>>().join(", "),
     }
@@ -256,7 +265,7 @@ fn value_params(value: &Value, kind: ColumnKind) -> Vec<Param> {
     match (value, kind) {
         (Value::Int(number), _) => params![*number],
         (Value::Real(number), _) => params![*number],
-        (Value::Bool(is), _) => params![*is],
+        (Value::Bool(flag), _) => params![*flag],
         (Value::Text(text) | Value::Json(text), _) => params![text],
         (Value::Id(id), _) => params![*id],
         (Value::Words(words), _) => word_params(words),
@@ -265,11 +274,11 @@ fn value_params(value: &Value, kind: ColumnKind) -> Vec<Param> {
         (Value::Null, ColumnKind::Int) => params![None::<i64>],
         (Value::Null, ColumnKind::Id) => params![None::<uuid::Uuid>],
         (Value::Null, ColumnKind::Vector) => params![None::<f32>, None::<Vec<u8>>],
-        // No column of these kinds is ever empty.
+        // Columns of these kinds are never null.
         (Value::Null, ColumnKind::Real) => params![0.0],
         (Value::Null, ColumnKind::Bool) => params![false],
         (Value::Null, ColumnKind::Words) => word_params(&IndexedWords::default()),
-        // Rows of their own.
+        // Written to their own table by `insert_tags`.
         (Value::Tags(_), _) | (Value::Null, ColumnKind::Tags) => Vec::new(),
     }
 }

@@ -1,4 +1,5 @@
-//! A memory with its new version: the row it is found by, the version that holds it, its words and vector.
+//! Statements that write a memory with its new version: its row in `memories`, the version itself, its tags, and its
+//! row of the recall index.
 
 use engine::gate::VersionedEntry;
 use engine::model::error::StoreError;
@@ -18,18 +19,19 @@ use super::recall;
 use super::row_codec::{Statement, params, read_column, to_json, to_micros};
 use crate::matching::memory_fade_key;
 
-/// What matters of the version before.
+/// The parts of the stored version that the next one needs.
 #[derive(Clone)]
 pub(super) struct PreviousVersion {
     pub(super) version: Uuid,
     number: i64,
     live: bool,
     sha256: String,
+    /// Counted tokens in the recall index.
     len: i64,
 }
 
 impl PreviousVersion {
-    /// From the columns that start at `at`.
+    /// Reads [`PREVIOUS_COLUMNS`], which start at column `at`.
     pub(super) fn from_row(row: &Row, at: usize) -> Result<PreviousVersion, Fault> {
         Ok(PreviousVersion {
             version: read_column(row, at)?,
@@ -51,16 +53,16 @@ impl PreviousVersion {
         }
     }
 
-    /// What it adds to its scope's counters.
+    /// Its share of the scope's counters: active memories and their length.
     fn scope_counts(&self) -> (i64, i64) {
         if self.live { (1, self.len) } else { (0, 0) }
     }
 }
 
-/// The columns [`Before::read`] reads, of a memory `m` and its row `c` of the recall index.
-pub(super) const BEFORE: &str = "m.version, m.number, m.state = 'active', m.sha256, c.len::bigint";
+/// The columns [`PreviousVersion::from_row`] reads, of a memory `m` and its row `c` of the recall index.
+pub(super) const PREVIOUS_COLUMNS: &str = "m.version, m.number, m.state = 'active', m.sha256, c.len::bigint";
 
-/// Counted tokens, as the index keeps them: what was forgotten is found by nothing.
+/// Counted tokens in the recall index: zero for a forgotten memory, which has no words there.
 fn indexed_len(entry: &VersionedEntry) -> i64 {
     if entry.memory().state == State::Tombstoned { 0 } else { i64::from(entry.words().len) }
 }
@@ -69,11 +71,11 @@ pub(super) fn entry_place(entry: &VersionedEntry) -> Place {
     Place { store: entry.memory().store.clone(), scope: entry.memory().scope.clone() }
 }
 
-/// What stands of the memory.
+/// Query for the current version of the memory.
 pub(super) fn previous_query(entry: &VersionedEntry) -> Statement {
     Statement::new(
         format!(
-            "select {BEFORE}
+            "select {PREVIOUS_COLUMNS}
              from memories m
              join recall c on c.tenant = m.tenant and c.memory = m.id
              where m.tenant = $1 and m.id = $2"
@@ -84,47 +86,53 @@ pub(super) fn previous_query(entry: &VersionedEntry) -> Statement {
 
 pub(super) fn write_entry(
     head: &mut Head,
-    world: &mut CurrentState,
-    steps: &mut Vec<Statement>,
+    state: &mut CurrentState,
+    statements: &mut Vec<Statement>,
     entry: &VersionedEntry,
 ) -> Result<(), Fault> {
     let memory = entry.memory();
-    let before = match entry.previous() {
+    let previous_row = match entry.previous() {
         None => None,
-        Some(previous) => Some(check_previous(world, memory, previous)?),
+        Some(previous) => Some(check_previous(state, memory, previous)?),
     };
     let place = entry_place(entry);
-    let scope = match world.scopes.get(&place) {
+    let scope = match state.scopes.get(&place) {
         Some(scope) => *scope,
         None => {
             let scope = head.next_scope_id();
-            steps.push(insert_scope(head, scope, &place));
-            world.scopes.insert(place, scope);
+            statements.push(insert_scope(head, scope, &place));
+            state.scopes.insert(place, scope);
             scope
         }
     };
-    steps.push(write_memory_row(scope, memory, entry.previous().is_some()));
-    steps.push(insert_version(entry)?);
-    write_tags(steps, memory, before.is_some());
+    // Before the version, which refers to it.
+    statements.push(write_memory_row(scope, memory, entry.previous().is_some()));
+    statements.push(insert_version(entry)?);
+    write_tags(statements, memory, previous_row.is_some());
     let seq = head.next_recall_seq();
     let after = PreviousVersion::from_entry(entry);
-    let (old, new) = (before.as_ref().map_or((0, 0), PreviousVersion::scope_counts), after.scope_counts());
-    steps.push(update_scope_counts(memory, scope, seq, (new.0 - old.0, new.1 - old.1)));
-    let keep = entry.embedding().is_none() && before.is_some_and(|before| before.sha256 == memory.sha256);
-    steps.push(write_recall_row(scope, seq, entry, keep));
-    world.versions.insert(memory.id, after);
-    if world.redacts {
-        world.snapshots.insert(memory.version.0, (memory.clone(), entry.evidence().to_vec()));
+    let (old, new) = (previous_row.as_ref().map_or((0, 0), PreviousVersion::scope_counts), after.scope_counts());
+    statements.push(update_scope_counts(memory, scope, seq, (new.0 - old.0, new.1 - old.1)));
+    // The content is the same, so its vector still fits.
+    let keep_vector =
+        entry.embedding().is_none() && previous_row.is_some_and(|previous_row| previous_row.sha256 == memory.sha256);
+    statements.push(write_recall_row(scope, seq, entry, keep_vector));
+    state.versions.insert(memory.id, after);
+    if state.redacts {
+        state.snapshots.insert(memory.version.0, (memory.clone(), entry.evidence().to_vec()));
     }
     Ok(())
 }
 
-/// INVARIANT: a version follows the one that stands; anything else came second.
-fn check_previous(world: &CurrentState, memory: &Memory, previous: VersionId) -> Result<PreviousVersion, Fault> {
+/// INVARIANT: a version follows the current one. Where the current one is another, a concurrent write came first.
+fn check_previous(state: &CurrentState, memory: &Memory, previous: VersionId) -> Result<PreviousVersion, Fault> {
     let number = i64::from(memory.version_number.saturating_sub(1));
-    let lost = || StoreError::Guard(Guard::VersionIs { memory: memory.id, version: previous });
-    let before = world.versions.get(&memory.id);
-    Ok(before.filter(|before| before.version == previous.0 && before.number == number).cloned().ok_or_else(lost)?)
+    let conflict = || StoreError::Guard(Guard::VersionIs { memory: memory.id, version: previous });
+    let previous_row = state.versions.get(&memory.id);
+    Ok(previous_row
+        .filter(|previous_row| previous_row.version == previous.0 && previous_row.number == number)
+        .cloned()
+        .ok_or_else(conflict)?)
 }
 
 fn insert_scope(head: &Head, scope: i64, place: &Place) -> Statement {
@@ -136,8 +144,8 @@ fn insert_scope(head: &Head, scope: i64, place: &Place) -> Statement {
     )
 }
 
-fn write_memory_row(scope: i64, memory: &Memory, stands: bool) -> Statement {
-    let sql = if stands {
+fn write_memory_row(scope: i64, memory: &Memory, exists: bool) -> Statement {
+    let sql = if exists {
         "update memories
          set scope = $3, state = $4, kind = $5, layer = $6, trust = $7, path = $8, sha256 = $9, always_inject = $10,
            importance = $11, session = $12, expires_at = $13, created_at = $14, updated_at = $15, number = $16,
@@ -176,7 +184,8 @@ fn write_memory_row(scope: i64, memory: &Memory, stands: bool) -> Statement {
     )
 }
 
-/// The only rule a write of the narrow row can break is the path's: somebody else stands there.
+/// The only constraint a write of these rows can violate is the unique path: another active memory has it. Statements
+/// are pipelined, so the error does not tell which entry of the change it was; the last one with a path is named.
 pub(super) fn map_path_conflict(fault: Fault, change: &engine::ports::change::Change) -> Fault {
     let mut paths = change.writes.iter().filter_map(|write| match write {
         engine::ports::change::Write::Entry(entry) => {
@@ -216,13 +225,13 @@ fn insert_version(entry: &VersionedEntry) -> Result<Statement, Fault> {
     ))
 }
 
-fn write_tags(steps: &mut Vec<Statement>, memory: &Memory, replace: bool) {
+fn write_tags(statements: &mut Vec<Statement>, memory: &Memory, replace: bool) {
     let (tenant, id) = (memory.tenant.0, memory.id.0);
     if replace {
-        steps.push(Statement::new("delete from tags where tenant = $1 and memory = $2", params![tenant, id]));
+        statements.push(Statement::new("delete from tags where tenant = $1 and memory = $2", params![tenant, id]));
     }
     if !memory.tags.is_empty() {
-        steps.push(Statement::new(
+        statements.push(Statement::new(
             "insert into tags (tenant, memory, tag) select $1, $2, unnest($3) on conflict do nothing",
             params![tenant, id, memory.tags.clone()],
         ));
@@ -230,7 +239,8 @@ fn write_tags(steps: &mut Vec<Statement>, memory: &Memory, replace: bool) {
 }
 
 fn update_scope_counts(memory: &Memory, scope: i64, seq: i64, (live, len): (i64, i64)) -> Statement {
-    // The generation is a number that only grows, so a place that was erased and made anew is never taken for the old.
+    // The generation is taken from a sequence that only grows, so a place that was erased and created again never has
+    // the generation of the old one.
     Statement::new(
         "update scopes
          set generation = $3, live = live + $4, live_len = live_len + $5
@@ -239,16 +249,16 @@ fn update_scope_counts(memory: &Memory, scope: i64, seq: i64, (live, len): (i64,
     )
 }
 
-/// The row of the recall index, under a fresh number. `keep`: the vector that is there is still right.
-fn write_recall_row(scope: i64, seq: i64, entry: &VersionedEntry, keep: bool) -> Statement {
+/// Writes the row of the recall index under a new sequence number. `keep_vector`: the stored vector stays.
+fn write_recall_row(scope: i64, seq: i64, entry: &VersionedEntry, keep_vector: bool) -> Statement {
     let memory = entry.memory();
-    // What was forgotten is found by nothing.
-    let gone = memory.state == State::Tombstoned;
-    let embedding = entry.embedding().filter(|_| !gone);
-    let none = IndexedWords::default();
-    let words = if gone { &none } else { entry.words() };
+    // A forgotten memory has no words and no vector.
+    let is_forgotten = memory.state == State::Tombstoned;
+    let embedding = entry.embedding().filter(|_| !is_forgotten);
+    let no_words = IndexedWords::default();
+    let words = if is_forgotten { &no_words } else { entry.words() };
     let (once, often, times, len) = recall::word_columns(words);
-    let kept = |column: &str| match keep && !gone {
+    let assign = |column: &str| match keep_vector && !is_forgotten {
         true => format!("{column} = recall.{column}"),
         false => format!("{column} = excluded.{column}"),
     };
@@ -261,9 +271,9 @@ fn write_recall_row(scope: i64, seq: i64, entry: &VersionedEntry, keep: bool) ->
            kind = excluded.kind, layer = excluded.layer, trust = excluded.trust, author = excluded.author,
            updated_at = excluded.updated_at, expires_at = excluded.expires_at, once = excluded.once,
            often = excluded.often, times = excluded.times, len = excluded.len, {}, {}, {}",
-        kept("model"),
-        kept("scale"),
-        kept("vector")
+        assign("model"),
+        assign("scale"),
+        assign("vector")
     );
     Statement::new(
         sql,
@@ -291,7 +301,7 @@ fn write_recall_row(scope: i64, seq: i64, entry: &VersionedEntry, keep: bool) ->
     )
 }
 
-/// Sets a vector that was missing, if the version it was made from still stands.
+/// Sets a missing vector, if the version it was computed from is still the current one.
 pub(super) fn set_embedding(head: &mut Head, memory: MemoryId, version: VersionId, embedding: &Embedding) -> Statement {
     Statement::new(
         "update recall

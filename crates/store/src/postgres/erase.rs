@@ -1,6 +1,6 @@
-//! The one audited way past "never rewritten": redaction blanks text, erasure deletes a place with its history.
-//! The application may do neither by itself; it calls functions of the owner, beside the tenant's head: on a cluster
-//! that is the worker the tenant lives on.
+//! Redaction (blanks the text of versions) and erasure (deletes a place with its history): the only two operations that
+//! change stored versions. The application role has no right to either; it calls functions of the schema's owner. Each
+//! call selects from `heads`, so that Citus runs it on the worker that holds the tenant.
 
 use std::collections::HashMap;
 
@@ -12,19 +12,19 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use super::commit::{CurrentState, Head};
-use super::entry::{BEFORE, PreviousVersion};
+use super::entry::{PREVIOUS_COLUMNS, PreviousVersion};
 use super::fault::Fault;
 use super::row_codec::{Statement, params, read_column, read_json, to_json, to_micros};
 
-/// What versions about to be redacted say, and what showed it.
+/// Snapshot and evidence of the versions to be redacted, by version id.
 pub(super) type VersionSnapshots = HashMap<Uuid, (Memory, Vec<Evidence>)>;
 
-/// The memory's versions that are meant, each with where the memory stands.
+/// Query for the versions to redact, each with the current version of the memory.
 pub(super) fn versions_query(tenant: TenantId, memory: MemoryId, versions: &[VersionId]) -> Statement {
     let ids: Vec<Uuid> = versions.iter().map(|version| version.0).collect();
     Statement::new(
         format!(
-            "select v.id, v.snapshot, v.evidence, {BEFORE}
+            "select v.id, v.snapshot, v.evidence, {PREVIOUS_COLUMNS}
              from versions v
              join memories m on m.tenant = v.tenant and m.id = v.memory
              join recall c on c.tenant = v.tenant and c.memory = v.memory
@@ -34,27 +34,27 @@ pub(super) fn versions_query(tenant: TenantId, memory: MemoryId, versions: &[Ver
     )
 }
 
-pub(super) fn read_snapshots(rows: &[Row], memory: MemoryId, world: &mut CurrentState) -> Result<(), Fault> {
+pub(super) fn read_snapshots(rows: &[Row], memory: MemoryId, state: &mut CurrentState) -> Result<(), Fault> {
     for row in rows {
-        world.snapshots.insert(read_column(row, 0)?, (read_json(row, 1)?, read_json(row, 2)?));
-        world.versions.insert(memory, PreviousVersion::from_row(row, 3)?);
+        state.snapshots.insert(read_column(row, 0)?, (read_json(row, 1)?, read_json(row, 2)?));
+        state.versions.insert(memory, PreviousVersion::from_row(row, 3)?);
     }
     Ok(())
 }
 
 pub(super) fn redact_versions(
     head: &mut Head,
-    world: &CurrentState,
-    steps: &mut Vec<Statement>,
+    state: &CurrentState,
+    statements: &mut Vec<Statement>,
     at: Timestamp,
     memory: MemoryId,
     versions: &[VersionId],
 ) -> Result<(), Fault> {
     for version in versions {
-        let said = world.snapshots.get(&version.0).filter(|(snapshot, _)| snapshot.id == memory);
-        let Some((snapshot, evidence)) = said else { continue };
+        let stored = state.snapshots.get(&version.0).filter(|(snapshot, _)| snapshot.id == memory);
+        let Some((snapshot, evidence)) = stored else { continue };
         let evidence: Vec<Evidence> = evidence.iter().cloned().map(Evidence::without_text).collect();
-        steps.push(Statement::new(
+        statements.push(Statement::new(
             "select redact_version($1, $2, $3, $4, $5) from heads where tenant = $6",
             params![
                 version.0,
@@ -66,20 +66,21 @@ pub(super) fn redact_versions(
             ],
         ));
     }
-    let stands = world.versions.get(&memory);
-    if stands.is_some_and(|before| versions.iter().any(|version| version.0 == before.version)) {
-        steps.extend(blank_current(head, memory));
+    let current = state.versions.get(&memory);
+    if current.is_some_and(|current| versions.iter().any(|version| version.0 == current.version)) {
+        statements.extend(blank_current(head, memory));
     }
     Ok(())
 }
 
-/// Takes what is found of it out of the indexes. What the place says has changed, although no version was added.
+/// Removes the memory's text from all indexes. The content of the place has changed although no version was added, so
+/// its generation changes and guards on it fail.
 fn blank_current(head: &mut Head, memory: MemoryId) -> [Statement; 4] {
     let (tenant, seq) = (head.tenant.0, head.next_recall_seq());
     [
         Statement::new("delete from tags where tenant = $1 and memory = $2", params![tenant, memory.0]),
         Statement::new("update memories set summary = '' where tenant = $1 and id = $2", params![tenant, memory.0]),
-        // Before the index forgets how long it was.
+        // Before the next statement sets the length to zero.
         Statement::new(
             "update scopes s
              set generation = $3, live_len = live_len - case when c.state = 'active' then c.len else 0 end

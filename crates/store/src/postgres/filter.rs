@@ -1,4 +1,5 @@
-//! A filter as SQL over the narrow rows `m`; `crate::matching` says the same of one memory.
+//! Filters as SQL conditions on a row `m` of `memories` or `recall`. `crate::matching` tests the same conditions on one
+//! memory in Rust.
 
 use crate::matching;
 use engine::model::vocabulary::Trust;
@@ -9,7 +10,7 @@ use jiff::Timestamp;
 use super::row_codec::{Param, to_micros};
 use super::scopes::push_param;
 
-/// Everything a filter says of the memory itself, as conditions that each start with `and`.
+/// The conditions of a filter on the memory itself, each starting with ` and `.
 pub(super) fn filter_conditions(readable: &Readable, filter: &Filter, params: &mut Vec<Param>) -> String {
     let mut sql = statistics_conditions(readable, filter, params);
     sql += &attribute_conditions(filter, params);
@@ -17,7 +18,7 @@ pub(super) fn filter_conditions(readable: &Readable, filter: &Filter, params: &m
     sql
 }
 
-/// What the statistics of a search are made of; the recall index has these columns too.
+/// The conditions that choose which memories count in the corpus statistics. The table `recall` has these columns too.
 pub(super) fn statistics_conditions(readable: &Readable, filter: &Filter, params: &mut Vec<Param>) -> String {
     let mut sql = String::new();
     let states: Vec<&str> = matching::wanted_states(filter).iter().map(|state| state.as_str()).collect();
@@ -29,25 +30,25 @@ pub(super) fn statistics_conditions(readable: &Readable, filter: &Filter, params
     sql
 }
 
-/// What else is asked of a memory; the recall index has these columns too.
+/// The other conditions on columns that the table `recall` has too.
 pub(super) fn attribute_conditions(filter: &Filter, params: &mut Vec<Param>) -> String {
     let mut sql = String::new();
     add_any_of(&mut sql, "m.kind", &filter.kinds.iter().map(|kind| kind.as_str()).collect::<Vec<_>>(), params);
     add_any_of(&mut sql, "m.layer", &filter.layers.iter().map(|layer| layer.as_str()).collect::<Vec<_>>(), params);
-    if let Some(least) = filter.trust_min {
-        let enough: Vec<_> = Trust::ALL.iter().filter(|trust| **trust >= least).map(|trust| trust.as_str()).collect();
+    if let Some(minimum) = filter.trust_min {
+        let enough: Vec<_> = Trust::ALL.iter().filter(|trust| **trust >= minimum).map(|trust| trust.as_str()).collect();
         add_any_of(&mut sql, "m.trust", &enough, params);
     }
-    let of_time = [
+    let time_conditions = [
         ("m.updated_at > @", filter.updated_after),
         ("m.updated_at < @", filter.updated_before),
         ("m.expires_at <= @", filter.expired_by),
     ];
-    add_time_conditions(&mut sql, &of_time, params);
+    add_time_conditions(&mut sql, &time_conditions, params);
     sql
 }
 
-/// Conditions on times that were given; `@` is where the time goes.
+/// Adds the conditions whose time is given; `@` stands for the time.
 fn add_time_conditions(sql: &mut String, conditions: &[(&str, Option<Timestamp>)], params: &mut Vec<Param>) {
     for (condition, at) in conditions {
         if let Some(at) = at {
@@ -56,7 +57,8 @@ fn add_time_conditions(sql: &mut String, conditions: &[(&str, Option<Timestamp>)
     }
 }
 
-/// One of a list. A list of one stays an equation, so that an index keeps its order.
+/// Restricts a column to a list; an empty list means all. One word becomes an equation, so that an index that starts
+/// with the column still delivers its order.
 fn add_any_of(sql: &mut String, column: &str, words: &[&str], params: &mut Vec<Param>) {
     match words {
         [] => {}
@@ -68,7 +70,7 @@ fn add_any_of(sql: &mut String, column: &str, words: &[&str], params: &mut Vec<P
     }
 }
 
-/// The conditions that need the memory's own row; the recall index knows the others.
+/// The conditions on columns that only the table `memories` has.
 pub(super) fn table_conditions(filter: &Filter, params: &mut Vec<Param>) -> String {
     let mut sql = String::new();
     for tag in &filter.tags {
@@ -78,7 +80,7 @@ pub(super) fn table_conditions(filter: &Filter, params: &mut Vec<Param>) -> Stri
         );
     }
     if let Some(prefix) = &filter.path_prefix {
-        // The first condition lets an index start at the right place.
+        // The first condition gives an index its starting point.
         let prefix = push_param(params, prefix);
         sql += &format!(" and m.path >= {prefix} and starts_with(m.path, {prefix})");
     }
@@ -91,7 +93,7 @@ pub(super) fn table_conditions(filter: &Filter, params: &mut Vec<Param>) -> Stri
         sql += &format!(" and m.fade < {}", push_param(params, key));
     }
     match filter.always_inject {
-        // As in the partial index.
+        // Spelled as in the partial index.
         Some(true) => sql += " and m.always_inject",
         Some(false) => sql += " and not m.always_inject",
         None => {}

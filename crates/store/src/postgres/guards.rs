@@ -1,4 +1,4 @@
-//! Whether what the engine decided on is still so, inside the writing transaction.
+//! Guards: conditions the engine decided on, checked again inside the writing transaction.
 
 use engine::model::guard::{Guard, Place};
 use engine::model::id::TenantId;
@@ -8,7 +8,7 @@ use super::fault::Fault;
 use super::row_codec::{Param, Statement, params, read_column, read_count};
 use super::scopes;
 
-/// What to ask the server about a guard. The tenant's head is locked by then, so the answer stays true.
+/// Query for a guard. The tenant's head is locked when it runs, so its result stays true until the commit.
 pub(super) fn guard_query(tenant: TenantId, guard: &Guard) -> Statement {
     match guard {
         Guard::VersionIs { memory, version } => Statement::new(
@@ -36,8 +36,8 @@ pub(super) fn guard_query(tenant: TenantId, guard: &Guard) -> Statement {
     }
 }
 
-/// What is active there. A place nobody has written to yet holds nothing.
-fn active_memory_query(tenant: TenantId, place: &Place, which: &str, values: Vec<Param>) -> Statement {
+/// Query for an active memory of a place that meets `condition`. No row for a place that was never written to.
+fn active_memory_query(tenant: TenantId, place: &Place, condition: &str, values: Vec<Param>) -> Statement {
     let (first, second) = place.scope.name_columns();
     let mut params = params![tenant.0, place.scope.kind().as_str(), first, second, &place.store];
     params.extend(values);
@@ -45,7 +45,7 @@ fn active_memory_query(tenant: TenantId, place: &Place, which: &str, values: Vec
         format!(
             "select 1
              from scopes s
-             join memories m on m.tenant = s.tenant and m.scope = s.id and m.state = 'active' and {which}
+             join memories m on m.tenant = s.tenant and m.scope = s.id and m.state = 'active' and {condition}
              where s.tenant = $1 and s.kind = $2 and s.first = $3 and s.second = $4 and s.store = $5
              limit 1"
         ),
@@ -53,21 +53,19 @@ fn active_memory_query(tenant: TenantId, place: &Place, which: &str, values: Vec
     )
 }
 
-/// Reads the answer to [`question`].
-pub(super) fn guard_holds(guard: &Guard, answer: &[Row]) -> Result<bool, Fault> {
+/// Whether a guard holds, from the rows of its [`guard_query`].
+pub(super) fn guard_holds(guard: &Guard, rows: &[Row]) -> Result<bool, Fault> {
     Ok(match guard {
-        Guard::VersionIs { .. } => !answer.is_empty(),
-        Guard::PathFree { .. } | Guard::HashFree { .. } | Guard::TurnsBefore { .. } => answer.is_empty(),
-        Guard::PlaceUnchanged { generation, .. } => scopes::read_place_state(answer)?.generation == *generation,
-        Guard::RoomLeft { live_max, .. } => scopes::read_place_state(answer)?.live < *live_max,
+        Guard::VersionIs { .. } => !rows.is_empty(),
+        Guard::PathFree { .. } | Guard::HashFree { .. } | Guard::TurnsBefore { .. } => rows.is_empty(),
+        Guard::PlaceUnchanged { generation, .. } => scopes::read_place_state(rows)?.generation == *generation,
+        Guard::RoomLeft { live_max, .. } => scopes::read_place_state(rows)?.live < *live_max,
         Guard::RunSavesLeft { saves_max, .. } => {
-            answer.first().map_or(Ok(0), |row| read_count(row, 0))? < u64::from(*saves_max)
+            rows.first().map_or(Ok(0), |row| read_count(row, 0))? < u64::from(*saves_max)
         }
         Guard::RowInState { state, .. } => {
-            answer.first().map(|row| read_column::<String>(row, 0)).transpose()?.as_ref() == state.as_ref()
+            rows.first().map(|row| read_column::<String>(row, 0)).transpose()?.as_ref() == state.as_ref()
         }
-        Guard::RowCountIs { count: expected, .. } => {
-            answer.first().map_or(Ok(0), |row| read_count(row, 0))? == *expected
-        }
+        Guard::RowCountIs { count: expected, .. } => rows.first().map_or(Ok(0), |row| read_count(row, 0))? == *expected,
     })
 }

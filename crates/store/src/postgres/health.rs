@@ -1,4 +1,4 @@
-//! How the database is doing, and what it can do.
+//! Health of the database, and its location for display.
 
 use engine::ports::BackendHealth;
 use tokio_postgres::config::Host;
@@ -9,13 +9,14 @@ use super::recall::VectorSupport;
 use super::row_codec::{Statement, params, read_column, read_count};
 
 pub(super) async fn read_health(pool: &Pool, vectors: &VectorSupport) -> Result<BackendHealth, Fault> {
+    // `memory_count()` runs with the owner's rights: row-level security would show one tenant only.
     let facts = Statement::new(
         "select current_setting('server_version'), (select max(number) from migrations)::bigint,
            pg_database_size(current_database()), memory_count()",
         params![],
     );
-    let answer = pool.query_read_only(None, &[facts]).await?;
-    let row = answer.iter().flatten().next().ok_or_else(|| Fault::corrupt("no answer"))?;
+    let results = pool.query_read_only(None, &[facts]).await?;
+    let row = results.iter().flatten().next().ok_or_else(|| Fault::corrupt("the server returned no row"))?;
     Ok(BackendHealth {
         backend: "postgres".to_owned(),
         location: pool.location(),
@@ -28,7 +29,7 @@ pub(super) async fn read_health(pool: &Pool, vectors: &VectorSupport) -> Result<
     })
 }
 
-/// Where a URL leads, without who asks or how he proves it.
+/// Host, port and database of a URL, without user and password.
 pub(super) fn display_location(config: &tokio_postgres::Config) -> String {
     let host = match config.get_hosts().first() {
         Some(Host::Tcp(name)) => name.clone(),

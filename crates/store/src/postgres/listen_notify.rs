@@ -1,4 +1,4 @@
-//! Wakes those who wait for events: this process rings when it wrote, the server tells when another one did.
+//! Wakes threads that wait for events of other processes, by Postgres `listen` and `notify`.
 
 use std::future::poll_fn;
 use std::sync::Weak;
@@ -6,30 +6,31 @@ use std::time::Duration;
 
 use tokio_postgres::AsyncMessage;
 
-use super::events::CHANNEL;
+use super::events::EVENTS_CHANNEL;
 use super::server_url::ServerUrl;
 use crate::notifier::Notifier;
 
-/// How often those who wait look by themselves: a word of the server may get lost while its line is down.
+/// Poll interval of waiting threads: a notification is lost while the connection is down.
 pub(super) const EVENT_POLL_INTERVAL: Duration = Duration::from_secs(2);
-/// Pause before the server is asked again to tell.
+/// Pause before reconnecting.
 const RECONNECT_PAUSE: Duration = Duration::from_millis(500);
 
-/// Listens for as long as somebody holds the bell; connects again when the line breaks.
-pub(super) async fn listen_for_events(url: ServerUrl, news: Weak<Notifier>) {
-    while news.strong_count() > 0 {
+/// Listens while the backend holds the notifier; reconnects when the connection breaks.
+pub(super) async fn listen_for_events(url: ServerUrl, notifier: Weak<Notifier>) {
+    while notifier.strong_count() > 0 {
         if let Ok((client, mut connection)) = url.connect().await {
-            let bell = news.clone();
+            let listener = notifier.clone();
             let reading = tokio::spawn(async move {
                 while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
-                    // A reason to look; what happened is read from the log.
-                    if let (AsyncMessage::Notification(_), Some(news)) = (message, bell.upgrade()) {
-                        news.notify_all();
+                    // The payload is not needed: woken threads read the log.
+                    if let (AsyncMessage::Notification(_), Some(notifier)) = (message, listener.upgrade()) {
+                        notifier.notify_all();
                     }
                 }
             });
-            if client.batch_execute(&format!("listen {CHANNEL}")).await.is_ok() {
-                // The line lives as long as the client does: until the server ends it.
+            if client.batch_execute(&format!("listen {EVENTS_CHANNEL}")).await.is_ok() {
+                // Returns when the connection ends. The client stays in scope meanwhile: dropping it would close the
+                // connection.
                 let _ = reading.await;
             }
         }

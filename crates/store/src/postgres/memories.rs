@@ -1,4 +1,5 @@
-//! Reading memories and their versions. The scope filter is in every query, and the predicate is asked again after it.
+//! Reads memories and their versions. Every query restricts to readable scopes, and every row read is tested again by
+//! `Readable::shows_memory`.
 
 use engine::model::id::{MemoryId, VersionId};
 use engine::model::memory::{Memory, Version};
@@ -10,18 +11,20 @@ use tokio_postgres::Row;
 use super::fault::Fault;
 use super::filter;
 use super::pool::Pool;
-use super::row_codec::{self, MEMORY, Param, Statement, VERSION, row_limit, to_micros};
+use super::row_codec::{self, MEMORY_COLUMNS, Param, Statement, VERSION_COLUMNS, row_limit, to_micros};
 use super::scopes::{self, push_param};
 use crate::matching::{self, compare_memories, is_after_cursor};
 
-/// A memory `m` with what stands of it.
-pub(super) const STANDING: &str = "join versions v on v.tenant = m.tenant and v.memory = m.id and v.number = m.number
+/// Joins a memory `m` with its current version `v` and its recall counters `r`.
+pub(super) const CURRENT_VERSION_JOINS: &str =
+    "join versions v on v.tenant = m.tenant and v.memory = m.id and v.number = m.number
     left join recalls r on r.tenant = m.tenant and r.memory = m.id";
 
-/// What a caller sees of a memory `m` at the place `s` of the store `t`.
-const SEEN: &str = "join scopes s on s.tenant = m.tenant and s.id = m.scope
+/// Joins a memory `m` with its scope `s` and store `t`, which [`access_conditions`] tests.
+const PLACE_JOINS: &str = "join scopes s on s.tenant = m.tenant and s.id = m.scope
     join stores t on t.tenant = s.tenant and t.id = s.store";
 
+/// Which memories a caller may see.
 fn access_conditions(readable: &Readable, params: &mut Vec<Param>) -> String {
     let mut sql = format!("m.tenant = {} and t.state <> 'archived'", push_param(params, readable.tenant.0));
     if let ReadableScopes::These(scopes) = &readable.scopes {
@@ -41,8 +44,8 @@ fn access_conditions(readable: &Readable, params: &mut Vec<Param>) -> String {
 
 pub(super) async fn get_memory(pool: &Pool, readable: &Readable, address: &Address) -> Result<Option<Memory>, Fault> {
     let mut params = Vec::new();
-    let wall = access_conditions(readable, &mut params);
-    let mut at = |place: &engine::model::guard::Place, column: &str, value: &String| {
+    let access = access_conditions(readable, &mut params);
+    let mut at_place = |place: &engine::model::guard::Place, column: &str, value: &String| {
         let (first, second) = place.scope.name_columns();
         let names =
             [place.scope.kind().as_str(), first, second, &place.store].map(|name| push_param(&mut params, name));
@@ -55,15 +58,15 @@ pub(super) async fn get_memory(pool: &Pool, readable: &Readable, address: &Addre
     };
     let clause = match address {
         Address::Id(id) => format!("m.id = {}", push_param(&mut params, id.0)),
-        Address::Path { place, path } => at(place, "path", path),
-        Address::Hash { place, sha256 } => at(place, "path is null and m.sha256", sha256),
+        Address::Path { place, path } => at_place(place, "path", path),
+        Address::Hash { place, sha256 } => at_place(place, "path is null and m.sha256", sha256),
     };
     let sql = format!(
-        "select {MEMORY}
+        "select {MEMORY_COLUMNS}
          from memories m
-         {SEEN}
-         {STANDING}
-         where {wall} and {clause}
+         {PLACE_JOINS}
+         {CURRENT_VERSION_JOINS}
+         where {access} and {clause}
          order by m.id
          limit 1"
     );
@@ -76,16 +79,16 @@ pub(super) async fn list_versions(
     readable: &Readable,
     memory: MemoryId,
     below: Option<u32>,
-    rows: usize,
+    limit: usize,
 ) -> Result<Vec<Version>, Fault> {
     let mut params = Vec::new();
-    let wall = access_conditions(readable, &mut params);
+    let access = access_conditions(readable, &mut params);
     let mut clause = format!("m.id = {}", push_param(&mut params, memory.0));
     if let Some(below) = below {
         clause += &format!(" and v.number < {}", push_param(&mut params, i64::from(below)));
     }
-    clause += &format!(" order by v.number desc limit {}", push_param(&mut params, row_limit(rows)));
-    query_versions(pool, readable, &wall, &clause, params).await
+    clause += &format!(" order by v.number desc limit {}", push_param(&mut params, row_limit(limit)));
+    query_versions(pool, readable, &access, &clause, params).await
 }
 
 pub(super) async fn get_version(
@@ -94,29 +97,29 @@ pub(super) async fn get_version(
     version: VersionId,
 ) -> Result<Option<Version>, Fault> {
     let mut params = Vec::new();
-    let wall = access_conditions(readable, &mut params);
+    let access = access_conditions(readable, &mut params);
     let clause = format!("v.id = {}", push_param(&mut params, version.0));
-    Ok(query_versions(pool, readable, &wall, &clause, params).await?.pop())
+    Ok(query_versions(pool, readable, &access, &clause, params).await?.pop())
 }
 
-/// Versions of memories the caller sees, as far as he saw them when they stood.
+/// Versions of memories that the caller sees today, without those whose own scope or state hides them from the caller.
 async fn query_versions(
     pool: &Pool,
     readable: &Readable,
-    wall: &str,
+    access: &str,
     clause: &str,
     params: Vec<Param>,
 ) -> Result<Vec<Version>, Fault> {
     let sql = format!(
-        "select {VERSION}
+        "select {VERSION_COLUMNS}
          from memories m
-         {SEEN}
+         {PLACE_JOINS}
          join versions v on v.tenant = m.tenant and v.memory = m.id
-         where {wall} and {clause}"
+         where {access} and {clause}"
     );
-    let answer = pool.query_read_only(Some(readable.tenant), &[Statement::new(sql, params)]).await?;
+    let results = pool.query_read_only(Some(readable.tenant), &[Statement::new(sql, params)]).await?;
     let mut versions = Vec::new();
-    for row in answer.iter().flatten() {
+    for row in results.iter().flatten() {
         versions.push(row_codec::read_version(row)?);
     }
     versions.retain(|version| readable.shows_memory(&version.memory));
@@ -141,16 +144,16 @@ pub(super) async fn list_memories(
     let visible = scopes::visible_scopes(readable, filter, &mut params);
     let conditions = filter::filter_conditions(readable, filter, &mut params);
     let (after, order) = page_conditions(page, filter.fade_below.is_some(), &mut params);
-    // Only what is on the page is read in full.
+    // The inner query finds the page by an index; versions are joined for its rows only.
     let sql = format!(
-        "select {MEMORY}
+        "select {MEMORY_COLUMNS}
          from (
            select m.*
            from memories m
            where m.tenant = $1 and m.scope in (select id from ({visible}) seen){conditions}{after}
            order by {order}
            limit {}) m
-         {STANDING}
+         {CURRENT_VERSION_JOINS}
          order by {order}",
         push_param(&mut params, row_limit(page.limit))
     );
@@ -163,8 +166,8 @@ async fn query_memories(
     sql: String,
     params: Vec<Param>,
 ) -> Result<Vec<Memory>, Fault> {
-    let answer = pool.query_read_only(Some(readable.tenant), &[Statement::new(sql, params)]).await?;
-    visible_memories(readable, answer.iter().flatten())
+    let results = pool.query_read_only(Some(readable.tenant), &[Statement::new(sql, params)]).await?;
+    visible_memories(readable, results.iter().flatten())
 }
 
 pub(super) fn visible_memories<'a>(
@@ -175,12 +178,12 @@ pub(super) fn visible_memories<'a>(
     Ok(memories.into_iter().filter(|memory| readable.shows_memory(memory)).collect())
 }
 
-/// The stretch's beginning as a condition, and how it is sorted. A memory without a path sorts first.
+/// The condition for rows after the cursor, and the `order by` list. A memory without a path sorts first.
 fn page_conditions(page: &PageRequest, faded: bool, params: &mut Vec<Param>) -> (String, &'static str) {
     let after = match (page.order, &page.after) {
         (SortOrder::Path, Some(ListCursor::Path(path, last))) => {
             let path = push_param(params, path);
-            // Beside a column the bytes decide; beside an expression we have to say so.
+            // The column `path` compares by bytes; an expression over it needs the collation spelled out.
             format!(" and (coalesce(m.path, ''), m.id) > ({path} collate \"C\", {})", push_param(params, last.0))
         }
         (SortOrder::Newest, Some(ListCursor::Time(at, last))) => {
@@ -214,14 +217,15 @@ fn page_conditions(page: &PageRequest, faded: bool, params: &mut Vec<Param>) -> 
         SortOrder::Oldest => "m.created_at, m.id",
         SortOrder::Expiring => "m.expires_at, m.id",
         SortOrder::LastTurn => "m.turn desc, m.id desc",
-        // As the index has them: to sort all that is due for each batch would take longer than the work on it.
+        // The order of the index: sorting everything that is due for each batch would take longer than the upkeep
+        // itself.
         SortOrder::Fading if faded => "m.scope, m.fade, m.id",
         SortOrder::Fading => "m.fade, m.id",
     };
     (after, order)
 }
 
-/// The memories of the places asked for as they stood at a time, from the log.
+/// The memories of the filter's scopes in the version that was current at a time. The filter is tested on that version.
 pub(super) async fn memories_as_of(
     pool: &Pool,
     readable: &Readable,
@@ -232,7 +236,7 @@ pub(super) async fn memories_as_of(
     let visible = scopes::visible_scopes(readable, filter, &mut params);
     let at = push_param(&mut params, to_micros(at));
     let sql = format!(
-        "select {MEMORY}
+        "select {MEMORY_COLUMNS}
          from memories m
          join lateral (
            select *

@@ -1,69 +1,44 @@
-//! Brings a database up to date with the owner's rights, all steps or none, one process at a time.
+//! Migrates a database to the newest schema with its owner's rights: all missing migrations in one transaction, by one
+//! process at a time.
 
 use engine::model::error::StoreError;
-use engine::text::digest::content_sha256;
 use tokio_postgres::Client;
 
-use super::fault::{Fault, MIGRATE};
+use super::fault::{Fault, MIGRATE_HINT};
 use super::pool::Pool;
 use super::row_codec::{Statement, params, read_column, read_count};
 use super::server_url::ServerUrl;
+use crate::migrations::{LATEST_MIGRATION, POSTGRES_MIGRATIONS, check_known};
 
-struct Migration {
-    name: &'static str,
-    sql: &'static str,
-}
+// Run after the numbered migrations, each time: the first two only where the server has the extension.
 
-macro_rules! migrations {
-    ($($name:literal),+ $(,)?) => {
-        &[$(Migration { name: $name, sql: include_str!(concat!("../../migrations/postgres/", $name, ".sql")) }),+]
-    };
-}
+const VECTORS_SQL: &str = include_str!("../../migrations/postgres/vectors.sql");
+const CITUS_SQL: &str = include_str!("../../migrations/postgres/citus.sql");
+const GRANTS_SQL: &str = include_str!("../../migrations/postgres/grants.sql");
 
-/// In order; the number of a migration is its place, counted from one. The same as SQLite's.
-const MIGRATIONS: &[Migration] = migrations![
-    "0001_tenants",
-    "0002_memories",
-    "0003_recall",
-    "0004_events",
-    "0005_fewer_trees",
-    "0006_leases",
-    "0007_redacted_evidence",
-    "0008_due",
-    "0009_term_by_term",
-    "0010_words_in_lists",
-    "0011_trees_in_use"
-];
-
-/// Run after the numbered ones, each time, where the server has what they need.
-const VECTORS: &str = include_str!("../../migrations/postgres/vectors.sql");
-const CITUS: &str = include_str!("../../migrations/postgres/citus.sql");
-const GRANTS: &str = include_str!("../../migrations/postgres/grants.sql");
-
-/// The newest schema this program knows.
-pub(super) const KNOWN: u32 = MIGRATIONS.len() as u32;
-
-/// Held by whoever migrates: "Ingr" in ASCII.
-const LOCK: i64 = 0x496e_6772;
-/// The first pgvector that keeps looking when a filter leaves too few.
+/// Advisory lock of a running migration: "Ingr" in ASCII.
+const MIGRATION_LOCK_ID: i64 = 0x496e_6772;
+/// The first pgvector version with iterative index scans. Older ones return too few rows where a filter drops some.
 const PGVECTOR_MIN: (u32, u32) = (0, 8);
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MigrateOptions {
-    /// Spread the tables over a Citus cluster by tenant.
+    /// Distribute the tables over a Citus cluster by tenant.
     pub citus: bool,
 }
 
-/// What a migration found and did.
+/// Outcome of a migration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MigrationReport {
+    /// Number of the last migration before and after.
     pub from: u32,
     pub to: u32,
-    /// In words, for people: what was done about vectors and the cluster.
+    /// For people: what was done about vectors and the cluster.
     pub notes: Vec<String>,
 }
 
-/// Makes or updates the schema `ingrain`. The URL is its owner's, who may make roles or was given `ingrain_app`.
+/// Creates or updates the schema `ingrain`. The URL is that of its owner, who may create roles or is a member of
+/// `ingrain_app`.
 pub fn migrate_postgres(owner_url: &str, options: &MigrateOptions) -> Result<MigrationReport, StoreError> {
     let url = ServerUrl::parse(owner_url)?;
     Ok(super::build_runtime()?.block_on(run_migrations(&url, options))?)
@@ -72,39 +47,40 @@ pub fn migrate_postgres(owner_url: &str, options: &MigrateOptions) -> Result<Mig
 async fn run_migrations(url: &ServerUrl, options: &MigrateOptions) -> Result<MigrationReport, Fault> {
     let client = url.spawn_client().await?;
     let mut notes = Vec::new();
-    client.batch_execute(&format!("begin; select pg_advisory_xact_lock({LOCK}); {PREPARE}")).await?;
+    client.batch_execute(&format!("begin; select pg_advisory_xact_lock({MIGRATION_LOCK_ID}); {PREPARE_SQL}")).await?;
     let schema = ensure_pgvector(&client, &mut notes).await?;
     let path = schema.as_ref().map_or_else(String::new, |schema| format!(", {schema}"));
     client.batch_execute(&format!("set local search_path = ingrain{path}")).await?;
     let from = schema_version(&client).await?;
-    for (number, step) in (1..=KNOWN).zip(MIGRATIONS).skip(from as usize) {
-        client.batch_execute(step.sql).await?;
+    for (number, migration) in (1..=LATEST_MIGRATION).zip(POSTGRES_MIGRATIONS).skip(from as usize) {
+        client.batch_execute(migration.sql).await?;
         client
             .execute_typed(
                 "insert into migrations (number, name, sha256) values ($1, $2, $3)",
                 &[
                     (&i64::from(number), tokio_postgres::types::Type::INT8),
-                    (&step.name, tokio_postgres::types::Type::TEXT),
-                    (&content_sha256(step.sql), tokio_postgres::types::Type::TEXT),
+                    (&migration.name, tokio_postgres::types::Type::TEXT),
+                    (&migration.sha256(), tokio_postgres::types::Type::TEXT),
                 ],
             )
             .await?;
     }
     if schema.is_some() {
-        client.batch_execute(VECTORS).await?;
+        client.batch_execute(VECTORS_SQL).await?;
     }
-    // The owner's functions look for names where they were made, and nowhere else.
-    let grants = GRANTS.replace("{path}", &format!("ingrain{path}, pg_temp"));
+    // Security: functions with the owner's rights get a fixed search path, so that a caller cannot slip in its own
+    // tables.
+    let grants = GRANTS_SQL.replace("{path}", &format!("ingrain{path}, pg_temp"));
     client.batch_execute(&grants).await?;
     client.batch_execute("commit").await?;
     if options.citus {
         distribute_tables(&client, &format!("ingrain, public{path}"), &grants, &mut notes).await?;
     }
-    Ok(MigrationReport { from, to: KNOWN, notes })
+    Ok(MigrationReport { from, to: LATEST_MIGRATION, notes })
 }
 
-/// The schema, the table of migrations, and the role that serves.
-const PREPARE: &str = "
+/// Creates the schema, the table of migrations, and the role of the application.
+const PREPARE_SQL: &str = "
 create schema if not exists ingrain;
 create table if not exists ingrain.migrations (number bigint primary key, name text not null, sha256 text not null);
 do $$
@@ -122,22 +98,23 @@ end $$;
 grant usage on schema ingrain to ingrain_app;
 grant select on ingrain.migrations to ingrain_app;";
 
-/// Where pgvector's operators are, if it is here and new enough.
+/// The schema of pgvector's operators, if it is installed, or can be, and is new enough.
 async fn ensure_pgvector(client: &Client, notes: &mut Vec<String>) -> Result<Option<String>, Fault> {
-    let find = "select e.extversion, quote_ident(n.nspname)
+    let installed = "select e.extversion, quote_ident(n.nspname)
          from pg_extension e
          join pg_namespace n on n.oid = e.extnamespace
          where e.extname = 'vector'";
-    let mut found = client.query_typed(find, &[]).await?;
+    let mut found = client.query_typed(installed, &[]).await?;
     let available = "select 1 from pg_available_extensions where name = 'vector'";
     if found.is_empty() && !client.query_typed(available, &[]).await?.is_empty() {
-        let made = client.batch_execute("savepoint extension; create extension vector with schema public").await;
-        if let Err(error) = made {
+        // In a savepoint: the failure would otherwise end the transaction.
+        let created = client.batch_execute("savepoint extension; create extension vector with schema public").await;
+        if let Err(error) = created {
             client.batch_execute("rollback to savepoint extension").await?;
-            let why = error.as_db_error().map_or_else(|| error.to_string(), |error| error.message().to_owned());
-            notes.push(format!("pgvector is available but could not be added ({why}): ask an administrator"));
+            let reason = error.as_db_error().map_or_else(|| error.to_string(), |error| error.message().to_owned());
+            notes.push(format!("pgvector is available but could not be added ({reason}): ask an administrator"));
         }
-        found = client.query_typed(find, &[]).await?;
+        found = client.query_typed(installed, &[]).await?;
     }
     let Some(row) = found.first() else {
         notes.push("without pgvector: search uses words only".to_owned());
@@ -145,7 +122,9 @@ async fn ensure_pgvector(client: &Client, notes: &mut Vec<String>) -> Result<Opt
     };
     let version: String = read_column(row, 0)?;
     if !is_new_enough(&version) {
-        notes.push(format!("pgvector {version} is older than 0.8, which loses hits behind filters: words only"));
+        notes.push(format!(
+            "pgvector {version} is older than 0.8, which loses results behind filters: search uses words only"
+        ));
         return Ok(None);
     }
     notes.push(format!("pgvector {version}"));
@@ -160,32 +139,33 @@ fn is_new_enough(version: &str) -> bool {
 /// Distributes the tables by tenant where this is a Citus cluster.
 async fn distribute_tables(client: &Client, path: &str, grants: &str, notes: &mut Vec<String>) -> Result<(), Fault> {
     if client.query_typed("select 1 from pg_extension where extname = 'citus'", &[]).await?.is_empty() {
-        notes.push("this is not a Citus cluster: nothing to spread".to_owned());
+        notes.push("this is not a Citus cluster: nothing to distribute".to_owned());
         return Ok(());
     }
     client.batch_execute(&format!("set search_path = {path}")).await?;
-    client.batch_execute(CITUS).await?;
+    client.batch_execute(CITUS_SQL).await?;
     client.batch_execute(grants).await?;
-    notes.push("tables are spread by tenant".to_owned());
-    // The coordinator calls the workers as whoever works, and that is the application's role.
-    let called = "select 1 from pg_roles where rolname = 'ingrain_app' and rolcanlogin";
-    if client.query_typed(called, &[]).await?.is_empty()
+    notes.push("the tables are distributed by tenant".to_owned());
+    // The coordinator connects to the workers as the current role, which is that of the application.
+    let can_login = "select 1 from pg_roles where rolname = 'ingrain_app' and rolcanlogin";
+    if client.query_typed(can_login, &[]).await?.is_empty()
         && client.batch_execute("alter role ingrain_app login").await.is_err()
     {
         notes.push(
-            "let the coordinator call the workers: `alter role ingrain_app login`, by an administrator".to_owned(),
+            "the coordinator cannot connect to the workers: let an administrator run `alter role ingrain_app login`"
+                .to_owned(),
         );
     }
-    // The application cannot make indexes here.
+    // On a cluster the application cannot create indexes, so those of all stored models are created here.
     let models = "select add_model(model, dimensions) from (
          select distinct model, octet_length(vector) as dimensions from recall where vector is not null) of_recall";
     if notes.iter().any(|note| note.starts_with("pgvector")) && client.batch_execute(models).await.is_err() {
-        notes.push("vectors are compared one by one: no index could be made for them".to_owned());
+        notes.push("vectors are compared one by one: their index could not be created".to_owned());
     }
     Ok(())
 }
 
-/// How far the database is. Refuses what a newer program made, and what was edited.
+/// Number of the last migration. Refuses a schema of a newer program and an edited migration.
 async fn schema_version(client: &Client) -> Result<u32, Fault> {
     let rows = client.query_typed(RECORDED_MIGRATIONS, &[]).await?;
     verify_version(&rows)
@@ -193,28 +173,25 @@ async fn schema_version(client: &Client) -> Result<u32, Fault> {
 
 const RECORDED_MIGRATIONS: &str = "select number, name, sha256 from migrations order by number";
 
-/// INVARIANT: a migration is never edited after it has shipped.
 fn verify_version(rows: &[tokio_postgres::Row]) -> Result<u32, Fault> {
     let found = rows.last().map_or(Ok(0), |row| read_count(row, 0))?;
-    let found = u32::try_from(found).map_err(Fault::corrupt)?;
-    if found > KNOWN {
-        return Err(StoreError::SchemaTooNew { found, known: KNOWN }.into());
-    }
-    for (row, step) in rows.iter().zip(MIGRATIONS) {
-        if read_column::<&str>(row, 1)? != step.name || read_column::<&str>(row, 2)? != content_sha256(step.sql) {
-            return Err(Fault::corrupt(format!("migration `{}` is not the one this program knows", step.name)));
-        }
+    let found = check_known(u32::try_from(found).map_err(Fault::corrupt)?)?;
+    for (row, migration) in rows.iter().zip(POSTGRES_MIGRATIONS) {
+        let (name, sha256): (&str, &str) = (read_column(row, 1)?, read_column(row, 2)?);
+        migration.check_unedited(Some(sha256).filter(|_| name == migration.name))?;
     }
     Ok(found)
 }
 
-/// Whether the application can work with the schema as it stands.
+/// Refuses a schema that is not exactly the newest: the application has no right to migrate it.
 pub(super) async fn check_up_to_date(pool: &Pool) -> Result<(), Fault> {
-    let answer = pool.query_read_only(None, &[Statement::new(RECORDED_MIGRATIONS, params![])]).await?;
-    let found = verify_version(answer.first().map_or(&[], Vec::as_slice))?;
-    match found == KNOWN {
+    let results = pool.query_read_only(None, &[Statement::new(RECORDED_MIGRATIONS, params![])]).await?;
+    let found = verify_version(results.first().map_or(&[], Vec::as_slice))?;
+    match found == LATEST_MIGRATION {
         true => Ok(()),
-        false => Err(Fault::unavailable(format!("the database is at migration {found} of {KNOWN}; {MIGRATE}"))),
+        false => Err(Fault::unavailable(format!(
+            "the database is at migration {found} of {LATEST_MIGRATION}; {MIGRATE_HINT}"
+        ))),
     }
 }
 

@@ -1,4 +1,5 @@
-//! Postgres: many processes on one database, a small pool, statements that travel together, walls in the server too.
+//! The Postgres backend: many processes on one database, a small connection pool, pipelined statements, and row-level
+//! security in the server that keeps tenants apart.
 
 mod commit;
 mod copy;
@@ -46,16 +47,16 @@ use pool::Pool;
 use recall::{IndexedModels, VectorSupport};
 use writer::Writer;
 
-/// What can be tuned.
+/// Tuning options.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PostgresOptions {
-    /// Connections of this process. Writers of one tenant queue up in the server anyway, and each one costs it memory.
+    /// Connections of this process. Each costs the server memory, and writers of one tenant queue in the server anyway.
     pub connections_max: usize,
-    /// How long a request waits for a free connection, or for a server that is away, before it is told to come back.
+    /// How long a request waits for a free connection, or for an unreachable server, before it fails.
     pub wait_max: Duration,
-    /// How long the server works on one statement before it gives up.
+    /// Server-side timeout of one statement.
     pub statement_max: Duration,
-    /// Visible memories up to which vectors are compared one by one, which is exact; beyond, by the HNSW index.
+    /// Visible memories up to which all vectors are compared, which is exact; beyond, the HNSW index is used.
     pub exact_max: u64,
 }
 
@@ -70,9 +71,7 @@ impl Default for PostgresOptions {
     }
 }
 
-type Options = PostgresOptions;
-
-/// Opens a database that [`migrate_postgres`] has prepared.
+/// Opens a database that [`migrate_postgres`] has migrated.
 pub fn open_postgres(url: &str, options: &PostgresOptions) -> Result<Arc<dyn Backend>, StoreError> {
     let runtime = build_runtime()?;
     let pool = Pool::new(url, options)?;
@@ -80,20 +79,14 @@ pub fn open_postgres(url: &str, options: &PostgresOptions) -> Result<Arc<dyn Bac
         migrate::check_up_to_date(&pool).await?;
         recall::detect_vectors(&pool).await
     })?;
-    let news = Arc::new(Notifier::default());
-    runtime.spawn(listen_notify::listen_for_events(pool.url(), Arc::downgrade(&news)));
+    let notifier = Arc::new(Notifier::default());
+    runtime.spawn(listen_notify::listen_for_events(pool.url(), Arc::downgrade(&notifier)));
     let writer = Writer::start(runtime.handle().clone(), pool.clone())?;
-    Ok(Arc::new(Postgres {
-        pool,
-        vectors,
-        models: IndexedModels::default(),
-        notifier: news,
-        writer,
-        runtime: Some(runtime),
-    }))
+    Ok(Arc::new(Postgres { pool, vectors, models: IndexedModels::default(), notifier, writer, runtime: Some(runtime) }))
 }
 
-/// The driver is asynchronous, the port is not: the loop that waits for the server runs in a thread of its own.
+/// A runtime of one thread. The driver is asynchronous and the `Backend` port is not: the thread drives the connections
+/// while callers block on their requests.
 fn build_runtime() -> Result<Runtime, StoreError> {
     let threads = 1;
     Builder::new_multi_thread()
@@ -102,7 +95,7 @@ fn build_runtime() -> Result<Runtime, StoreError> {
         .enable_io()
         .enable_time()
         .build()
-        .map_err(|error| StoreError::Unavailable(format!("no thread for the database: {error}")))
+        .map_err(|error| StoreError::Unavailable(format!("the database thread cannot be started: {error}")))
 }
 
 struct Postgres {
@@ -111,13 +104,14 @@ struct Postgres {
     models: IndexedModels,
     notifier: Arc<Notifier>,
     writer: Writer,
+    /// `None` only while it is dropped.
     runtime: Option<Runtime>,
 }
 
 impl Drop for Postgres {
-    /// A runtime that is dropped waits, which it may not do inside another one.
+    /// Shuts the runtime down in the background: dropping it would block, which panics inside another runtime.
     fn drop(&mut self) {
-        // What was handed over is still written.
+        // Queued changes are still written.
         self.writer.stop();
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
@@ -133,11 +127,11 @@ impl Postgres {
 }
 
 impl Postgres {
-    /// Before the first vector of a model is written, so that its index starts empty and costs nothing.
+    /// Creates the index of a model before its first vector is written: an index on an empty table costs nothing.
     fn ensure_model_indexes(&self, change: &Change) {
         if self.vectors.is_on() {
             for (model, dimensions) in self.models.take_new_models(change) {
-                // Vectors are found without it too, only slower; the next process tries again.
+                // Without the index vectors are still found, only slower; the next process tries again.
                 let _ = self.block_on(recall::add_model_index(&self.pool, &model, dimensions));
             }
         }
@@ -241,6 +235,7 @@ impl Backend for Postgres {
     }
 
     fn check_integrity(&self) -> Result<Vec<String>, StoreError> {
+        // Left to the server, which checks its own pages.
         Ok(Vec::new())
     }
 

@@ -1,4 +1,4 @@
-//! Tenants, and the side records: one shape, one path, the table named by the engine's vocabulary.
+//! Tenants and record rows. All record tables have the same columns; `RowKind` names the table.
 
 use engine::model::id::TenantId;
 use engine::model::row::{Row, RowFilter, RowKind};
@@ -22,29 +22,29 @@ pub(super) async fn list_tenants(pool: &Pool) -> Result<Vec<Tenant>, Fault> {
 }
 
 pub(super) async fn ensure_tenant(pool: &Pool, wanted: &Tenant) -> Result<Tenant, Fault> {
-    if let Some(standing) = find_tenant(pool, &wanted.slug).await? {
-        return Ok(standing);
+    if let Some(existing) = find_tenant(pool, &wanted.slug).await? {
+        return Ok(existing);
     }
-    let made = [
+    let inserts = [
         Statement::new(
             "insert into tenants (id, slug, created_at) values ($1, $2, $3) on conflict do nothing",
             params![wanted.id.0, &wanted.slug, to_micros(wanted.created_at)],
         ),
-        // Only where the line above made it: another process may have been first with another id.
+        // Only where the statement above inserted it: another process may have created the slug with another id.
         Statement::new(
             "insert into heads (tenant) select id from tenants where id = $1 on conflict do nothing",
             params![wanted.id.0],
         ),
     ];
     let session = pool.acquire().await?;
-    session.run_transaction(&pool.begin_sql(Some(wanted.id), TransactionMode::Write), &made, "commit").await?;
-    let missing = || Fault::corrupt(format!("tenant `{}` has the id of another one", wanted.slug));
-    find_tenant(pool, &wanted.slug).await?.ok_or_else(missing)
+    session.run_transaction(&pool.begin_sql(Some(wanted.id), TransactionMode::Write), &inserts, "commit").await?;
+    let duplicate_id = || Fault::corrupt(format!("tenant `{}` has the id of another tenant", wanted.slug));
+    find_tenant(pool, &wanted.slug).await?.ok_or_else(duplicate_id)
 }
 
 async fn find_tenant(pool: &Pool, slug: &str) -> Result<Option<Tenant>, Fault> {
-    let step = Statement::new("select id, slug, created_at from tenants where slug = $1", params![slug]);
-    pool.query_read_only(None, &[step]).await?.iter().flatten().next().map(to_tenant).transpose()
+    let statement = Statement::new("select id, slug, created_at from tenants where slug = $1", params![slug]);
+    pool.query_read_only(None, &[statement]).await?.iter().flatten().next().map(to_tenant).transpose()
 }
 
 pub(super) fn to_tenant(row: &SqlRow) -> Result<Tenant, Fault> {
@@ -56,6 +56,7 @@ pub(super) fn to_tenant(row: &SqlRow) -> Result<Tenant, Fault> {
 }
 
 pub(super) fn upsert_row(tenant: TenantId, row: &Row) -> Result<Statement, Fault> {
+    // The body is sent as text, whose type the driver knows, and converted by the server.
     let sql = format!(
         "insert into {} (tenant, id, state, subject, parent, at, body)
          values ($1, $2, $3, $4, $5, $6, $7::text::jsonb)
@@ -72,12 +73,13 @@ pub(super) fn delete_row(tenant: TenantId, kind: RowKind, id: &str) -> Statement
     Statement::new(format!("delete from {kind} where tenant = $1 and id = $2"), params![tenant.0, id])
 }
 
-const ROW: &str = "id, state, subject, parent, at, body::text";
+/// The columns [`to_row`] reads.
+const ROW_COLUMNS: &str = "id, state, subject, parent, at, body::text";
 
 pub(super) async fn get_row(pool: &Pool, tenant: TenantId, kind: RowKind, id: &str) -> Result<Option<Row>, Fault> {
-    let sql = format!("select {ROW} from {kind} where tenant = $1 and id = $2");
-    let answer = pool.query_read_only(Some(tenant), &[Statement::new(sql, params![tenant.0, id])]).await?;
-    answer.iter().flatten().next().map(|row| to_row(kind, row)).transpose()
+    let sql = format!("select {ROW_COLUMNS} from {kind} where tenant = $1 and id = $2");
+    let results = pool.query_read_only(Some(tenant), &[Statement::new(sql, params![tenant.0, id])]).await?;
+    results.iter().flatten().next().map(|row| to_row(kind, row)).transpose()
 }
 
 pub(super) async fn list_rows(
@@ -86,14 +88,14 @@ pub(super) async fn list_rows(
     kind: RowKind,
     filter: &RowFilter,
 ) -> Result<Vec<Row>, Fault> {
-    let answer = pool.query_read_only(Some(tenant), &[rows_query(tenant, kind, filter)]).await?;
-    answer.iter().flatten().map(|row| to_row(kind, row)).collect()
+    let results = pool.query_read_only(Some(tenant), &[rows_query(tenant, kind, filter)]).await?;
+    results.iter().flatten().map(|row| to_row(kind, row)).collect()
 }
 
 fn rows_query(tenant: TenantId, kind: RowKind, filter: &RowFilter) -> Statement {
-    let (beyond, direction) = if filter.newest_first { ("<", "desc") } else { (">", "asc") };
+    let (comparison, direction) = if filter.newest_first { ("<", "desc") } else { (">", "asc") };
     let mut params = params![tenant.0];
-    let mut sql = format!("select {ROW} from {kind} where tenant = $1");
+    let mut sql = format!("select {ROW_COLUMNS} from {kind} where tenant = $1");
     for (column, value) in [("state", &filter.state), ("subject", &filter.subject), ("parent", &filter.parent)] {
         if let Some(value) = value {
             sql += &format!(" and {column} = {}", push_param(&mut params, value));
@@ -104,13 +106,13 @@ fn rows_query(tenant: TenantId, kind: RowKind, filter: &RowFilter) -> Statement 
     }
     if let Some((at, id)) = &filter.after {
         sql += &format!(
-            " and (at, id) {beyond} ({}, {})",
+            " and (at, id) {comparison} ({}, {})",
             push_param(&mut params, to_micros(*at)),
             push_param(&mut params, id)
         );
     }
     sql += &format!(" order by at {direction}, id {direction}");
-    // A filter that says no limit takes all.
+    // Zero means no limit.
     if filter.limit > 0 {
         sql += &format!(" limit {}", push_param(&mut params, row_limit(filter.limit)));
     }

@@ -1,22 +1,22 @@
-//! Rows to nouns and back, and values on their way to the server.
+//! Conversions between rows and the engine's types, and statements with their parameters.
 
 use std::str::FromStr;
 
 use engine::model::id::VersionId;
 use engine::model::memory::{Memory, Version};
-use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use tokio_postgres::Row;
 use tokio_postgres::types::{FromSql, ToSql, Type};
 use uuid::Uuid;
 
 use super::fault::Fault;
+pub(super) use crate::column_codec::{from_micros, to_json, to_micros};
 
-/// A value with the type it travels as, so that nothing has to be prepared first.
+/// A parameter with its SQL type. With the types known, a statement runs without a round trip to prepare it.
 #[derive(Debug)]
 pub(super) struct Param(pub(super) Box<dyn ToSql + Sync + Send>, pub(super) Type);
 
-macro_rules! params_of {
+macro_rules! impl_param_from {
     ($($rust:ty => $sql:ident),+ $(,)?) => {$(
         impl From<$rust> for Param {
             fn from(value: $rust) -> Param {
@@ -26,7 +26,7 @@ macro_rules! params_of {
     )+};
 }
 
-params_of! {
+impl_param_from! {
     Uuid => UUID, Option<Uuid> => UUID, Vec<Uuid> => UUID_ARRAY,
     String => TEXT, Option<String> => TEXT, Vec<String> => TEXT_ARRAY,
     i64 => INT8, Option<i64> => INT8, Vec<i64> => INT8_ARRAY,
@@ -47,7 +47,7 @@ impl From<&String> for Param {
     }
 }
 
-/// One statement of a transaction.
+/// SQL with its parameters.
 #[derive(Debug)]
 pub(super) struct Statement {
     pub(super) sql: String,
@@ -66,26 +66,17 @@ macro_rules! params {
 }
 pub(super) use params;
 
-/// A column, or why it cannot be what was written.
+/// Reads a column; one of an unexpected type means a damaged database.
 pub(super) fn read_column<'a, T: FromSql<'a>>(row: &'a Row, at: usize) -> Result<T, Fault> {
     row.try_get(at).map_err(Fault::corrupt)
 }
 
-/// A time as it stands in columns.
-pub(super) fn to_micros(at: Timestamp) -> i64 {
-    at.as_microsecond()
-}
-
-pub(super) fn from_micros(micros: i64) -> Result<Timestamp, Fault> {
-    Timestamp::from_microsecond(micros).map_err(Fault::corrupt)
-}
-
-/// A number that is never negative.
+/// A count or sequence number: `bigint` in the database, never negative.
 pub(super) fn read_count(row: &Row, at: usize) -> Result<u64, Fault> {
     u64::try_from(read_column::<i64>(row, at)?).map_err(Fault::corrupt)
 }
 
-/// A word of the vocabulary.
+/// A column with a word of an engine vocabulary, such as a state.
 pub(super) fn read_word<T: FromStr<Err = engine::model::error::Error>>(row: &Row, at: usize) -> Result<T, Fault> {
     read_column::<&str>(row, at)?.parse().map_err(Fault::corrupt)
 }
@@ -94,18 +85,13 @@ pub(super) fn read_json<T: DeserializeOwned>(row: &Row, at: usize) -> Result<T, 
     serde_json::from_str(read_column::<&str>(row, at)?).map_err(Fault::corrupt)
 }
 
-/// Nouns of the engine are maps of plain values, which always become JSON.
-pub(super) fn to_json(value: &impl serde::Serialize) -> Result<String, Fault> {
-    serde_json::to_string(value).map_err(Fault::corrupt)
+/// A `limit` parameter.
+pub(super) fn row_limit(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
 }
 
-/// A bound on rows as the server counts them.
-pub(super) fn row_limit(rows: usize) -> i64 {
-    i64::try_from(rows).unwrap_or(i64::MAX)
-}
-
-/// The columns [`memory`] reads, of a version `v` and the counters `r`.
-pub(super) const MEMORY: &str = "v.snapshot, v.content, r.count, r.last";
+/// The columns [`read_memory`] reads, of a version `v` and its recall counters `r`.
+pub(super) const MEMORY_COLUMNS: &str = "v.snapshot, v.content, r.count, r.last";
 
 pub(super) fn read_memory(row: &Row) -> Result<Memory, Fault> {
     let mut memory: Memory = read_json(row, 0)?;
@@ -115,8 +101,9 @@ pub(super) fn read_memory(row: &Row) -> Result<Memory, Fault> {
     Ok(memory)
 }
 
-/// The columns [`version`] reads. Counters are not part of a version.
-pub(super) const VERSION: &str = "v.snapshot, v.content, v.id, v.number, v.operation, v.previous, v.actor, v.run,
+/// The columns [`read_version`] reads. Recall counters are not part of a version.
+pub(super) const VERSION_COLUMNS: &str =
+    "v.snapshot, v.content, v.id, v.number, v.operation, v.previous, v.actor, v.run,
     v.conversation, v.reason, v.evidence, v.at, v.redacted_at";
 
 pub(super) fn read_version(row: &Row) -> Result<Version, Fault> {

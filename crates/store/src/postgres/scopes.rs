@@ -1,4 +1,4 @@
-//! Places: their numbers, their counters, and which of them a caller sees.
+//! Scopes: the row of each place with its id and counters, and which of them a caller may read.
 
 use engine::model::guard::Place;
 use engine::model::id::TenantId;
@@ -10,7 +10,7 @@ use tokio_postgres::Row;
 use super::fault::Fault;
 use super::row_codec::{Param, Statement, params, read_count};
 
-/// Asks for a place: number, generation, live memories. No row where nobody has written to it.
+/// Query for a place: scope id, generation, active memories. No row where it was never written to.
 pub(super) fn place_query(tenant: TenantId, place: &Place) -> Statement {
     let (first, second) = place.scope.name_columns();
     Statement::new(
@@ -28,7 +28,7 @@ pub(super) fn read_place_state(rows: &[Row]) -> Result<PlaceState, Fault> {
     }
 }
 
-/// Asks for the live memories by store.
+/// Query for the active memories per store.
 pub(super) fn live_counts_query(tenant: TenantId) -> Statement {
     Statement::new(
         "select store, sum(live)::bigint
@@ -44,9 +44,11 @@ pub(super) fn read_live_counts(rows: &[Row]) -> Result<Vec<(String, u64)>, Fault
     rows.iter().map(|row| Ok((row.try_get(0)?, read_count(row, 1)?))).collect()
 }
 
-/// A query for the ids and counters of the places that are both readable and asked for. Archived and closed
-/// stores are not looked into, so that what stands there takes no place in a pool.
-/// Three spellings rather than one with `or`, so that a few names are looked up and not searched for.
+/// Query for the ids and counters of the scopes that are readable and that the filter asks for. Archived and hidden
+/// stores are left out here, before ranking, so that their memories take no place among the candidates.
+///
+/// One of three conditions instead of one with `or`, so that the planner looks a few names up by index. The tenant is
+/// always the first parameter: callers refer to it as `$1`.
 pub(super) fn visible_scopes(readable: &Readable, filter: &Filter, params: &mut Vec<Param>) -> String {
     let mut sql = format!(
         "select s.id, s.live, s.live_len
@@ -56,7 +58,7 @@ pub(super) fn visible_scopes(readable: &Readable, filter: &Filter, params: &mut 
         push_param(params, readable.tenant.0)
     );
     let places: Vec<&Place> = filter.places.iter().filter(|place| readable.sees_scope(&place.scope)).collect();
-    let named = |scopes: &[&Scope], params: &mut Vec<Param>| {
+    let name_arrays = |scopes: &[&Scope], params: &mut Vec<Param>| {
         let list = |pick: fn(&Scope) -> &str| scopes.iter().map(|scope| pick(scope).to_owned()).collect::<Vec<_>>();
         let kinds = push_param(params, list(|scope| scope.kind().as_str()));
         let firsts = push_param(params, list(|scope| scope.name_columns().0));
@@ -65,11 +67,11 @@ pub(super) fn visible_scopes(readable: &Readable, filter: &Filter, params: &mut 
     };
     if !filter.places.is_empty() {
         let scopes: Vec<&Scope> = places.iter().map(|place| &place.scope).collect();
-        let names = named(&scopes, params);
+        let names = name_arrays(&scopes, params);
         let stores = push_param(params, places.iter().map(|place| place.store.clone()).collect::<Vec<_>>());
         sql += &format!(" and (s.kind, s.first, s.second, s.store) in (select * from unnest({names}, {stores}))");
     } else if let ReadableScopes::These(scopes) = &readable.scopes {
-        let names = named(&scopes.iter().collect::<Vec<_>>(), params);
+        let names = name_arrays(&scopes.iter().collect::<Vec<_>>(), params);
         sql += &format!(" and (s.kind, s.first, s.second) in (select * from unnest({names}))");
     }
     if !readable.hidden_stores.is_empty() {
@@ -85,7 +87,7 @@ pub(super) fn visible_scopes(readable: &Readable, filter: &Filter, params: &mut 
     sql
 }
 
-/// Adds a parameter; answers its name.
+/// Adds a parameter; returns its placeholder, such as `$3`.
 pub(super) fn push_param(params: &mut Vec<Param>, value: impl Into<Param>) -> String {
     params.push(value.into());
     format!("${}", params.len())

@@ -1,4 +1,4 @@
-//! A server's URL: where it is, who asks, and how the line to it is sealed (`sslmode`, `sslrootcert`).
+//! The URL of a server: address, credentials, and TLS settings (`sslmode`, `sslrootcert`).
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use tokio_postgres::{Client, Config, Connection, Socket};
 use super::fault::Fault;
 use super::tls::{CertificateTrust, EncryptedStream, Tls};
 
-/// How long one attempt to connect may take before it counts as failed.
+/// Timeout of one attempt to connect.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
 #[derive(Clone)]
@@ -21,17 +21,17 @@ pub(super) struct ServerUrl {
 
 impl ServerUrl {
     pub(super) fn parse(text: &str) -> Result<ServerUrl, StoreError> {
-        let wrong = |why: &str| StoreError::Unavailable(format!("the database URL is not valid: {why}"));
+        let invalid = |reason: &str| StoreError::Unavailable(format!("the database URL is not valid: {reason}"));
         let UrlParts { url, mode, authorities } = split_url(text);
-        let mut config: Config = url.parse().map_err(|error: tokio_postgres::Error| wrong(&error.to_string()))?;
+        let mut config: Config = url.parse().map_err(|error: tokio_postgres::Error| invalid(&error.to_string()))?;
         config.connect_timeout(CONNECT_TIMEOUT).keepalives(true);
         if config.get_application_name().is_none() {
             config.application_name("ingrain");
         }
-        let (mode, trust) = tls_mode(mode.as_deref(), authorities).map_err(|why| wrong(&why))?;
-        // As everywhere: a socket of this machine needs no seal.
-        let local = !config.get_hosts().is_empty() && config.get_hosts().iter().all(is_unix_socket);
-        config.ssl_mode(if local { SslMode::Disable } else { mode });
+        let (mode, trust) = tls_mode(mode.as_deref(), authorities).map_err(|reason| invalid(&reason))?;
+        // As in libpq: a Unix socket is never encrypted.
+        let is_local = !config.get_hosts().is_empty() && config.get_hosts().iter().all(is_unix_socket);
+        config.ssl_mode(if is_local { SslMode::Disable } else { mode });
         Ok(ServerUrl { config, tls: Tls::new(&trust)? })
     }
 
@@ -39,10 +39,10 @@ impl ServerUrl {
         Ok(self.config.connect(self.tls.clone()).await?)
     }
 
-    /// Connects; the connection lives on in a task of its own.
+    /// Connects, and drives the connection in a task of its own.
     pub(super) async fn spawn_client(&self) -> Result<Client, Fault> {
         let (client, connection) = self.connect().await?;
-        // Its end shows in the client: every request after it fails as closed.
+        // The result is not needed: after the connection ends, every request of the client fails as closed.
         tokio::spawn(async move { drop(connection.await) });
         Ok(client)
     }
@@ -57,7 +57,7 @@ fn is_unix_socket(host: &Host) -> bool {
 }
 
 struct UrlParts {
-    /// Without what the driver does not know.
+    /// Without the TLS parameters, which the driver does not know.
     url: String,
     mode: Option<String>,
     authorities: Option<String>,
@@ -83,11 +83,11 @@ fn tls_mode(mode: Option<&str>, authorities: Option<String>) -> Result<(SslMode,
     match (mode.unwrap_or("prefer"), authorities) {
         ("verify-full", Some(file)) => Ok((SslMode::Require, CertificateTrust::RootFile(file))),
         ("verify-full", None) => Ok((SslMode::Require, CertificateTrust::WebRoots)),
-        (_, Some(_)) => Err("`sslrootcert` is looked at with `sslmode=verify-full` only".to_owned()),
+        (_, Some(_)) => Err("`sslrootcert` needs `sslmode=verify-full`".to_owned()),
         ("disable", None) => Ok((SslMode::Disable, CertificateTrust::AnyCertificate)),
         ("prefer", None) => Ok((SslMode::Prefer, CertificateTrust::AnyCertificate)),
         ("require", None) => Ok((SslMode::Require, CertificateTrust::AnyCertificate)),
-        (other, None) => Err(format!("`sslmode` is `{other}`, not disable, prefer, require or verify-full")),
+        (other, None) => Err(format!("`sslmode` is `{other}`, not `disable`, `prefer`, `require` or `verify-full`")),
     }
 }
 
@@ -113,7 +113,7 @@ mod tests {
         check("postgres://me@/x?host=/tmp/socket&sslmode=require", Ok(SslMode::Disable));
         check("postgres://me@db/x?sslmode=maybe", Err("`maybe`"));
         check("postgres://me@db/x?sslmode=verify-full&sslrootcert=/no/such%20file", Err("/no/such file"));
-        check("postgres://me@db/x?sslrootcert=/x", Err("looked at with"));
+        check("postgres://me@db/x?sslrootcert=/x", Err("needs `sslmode=verify-full`"));
         check("postgres://me@db/x?nonsense=1", Err("not valid"));
     }
 }

@@ -1,4 +1,4 @@
-//! The seal on the line to the server, by rustls.
+//! TLS for the connection to the server, by rustls.
 
 use std::io;
 use std::pin::Pin;
@@ -15,18 +15,18 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
 use tokio_rustls::TlsConnector;
 
-/// Whom to believe.
+/// Which server certificates are accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum CertificateTrust {
-    /// Whoever answers: nobody listens in, but who it is stays open.
+    /// Any: the connection is encrypted, but the server is not authenticated.
     AnyCertificate,
-    /// A certificate for this host, signed by an authority the web knows.
+    /// One for this host, signed by a public certificate authority.
     WebRoots,
-    /// A certificate for this host, signed by one in this file.
+    /// One for this host, signed by a certificate in this PEM file.
     RootFile(String),
 }
 
-/// Makes sealed lines.
+/// Makes TLS connections.
 #[derive(Clone)]
 pub(super) struct Tls(TlsConnector);
 
@@ -35,8 +35,9 @@ impl Tls {
         let provider = Arc::new(ring::default_provider());
         let builder = ClientConfig::builder_with_provider(provider.clone())
             .with_safe_default_protocol_versions()
-            .map_err(|error| StoreError::Unavailable(format!("no TLS: {error}")))?;
+            .map_err(|error| StoreError::Unavailable(format!("TLS cannot be set up: {error}")))?;
         let config = match trust {
+            // As in libpq: `prefer` and `require` encrypt without authenticating the server.
             CertificateTrust::AnyCertificate => {
                 builder.dangerous().with_custom_certificate_verifier(Arc::new(AcceptAnyCertificate(provider)))
             }
@@ -50,19 +51,19 @@ impl Tls {
 }
 
 fn load_root_certificates(path: &str) -> Result<RootCertStore, StoreError> {
-    let unusable = |why: String| StoreError::Unavailable(format!("`sslrootcert` is `{path}`: {why}"));
+    let unusable = |reason: String| StoreError::Unavailable(format!("`sslrootcert` is `{path}`: {reason}"));
     let mut store = RootCertStore::empty();
     for certificate in CertificateDer::pem_file_iter(path).map_err(|error| unusable(error.to_string()))? {
         let certificate = certificate.map_err(|error| unusable(error.to_string()))?;
         store.add(certificate).map_err(|error| unusable(error.to_string()))?;
     }
     match store.is_empty() {
-        true => Err(unusable("there is no certificate in it".to_owned())),
+        true => Err(unusable("the file holds no certificate".to_owned())),
         false => Ok(store),
     }
 }
 
-/// Believes whatever certificate it is shown, but checks that the other side holds its key.
+/// Accepts every certificate, but checks that the server holds its private key.
 #[derive(Debug)]
 struct AcceptAnyCertificate(Arc<CryptoProvider>);
 
@@ -107,7 +108,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for T
     type Error = io::Error;
 
     fn make_tls_connect(&mut self, host: &str) -> Result<TlsHandshake, io::Error> {
-        // A socket of this machine has no name; it is never sealed either.
+        // A Unix socket has no host name, and never uses TLS.
         let name = ServerName::try_from(host.to_owned()).ok();
         Ok(TlsHandshake { connector: self.0.clone(), name })
     }
@@ -126,18 +127,18 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for TlsHa
     fn connect(self, stream: S) -> Self::Future {
         Box::pin(async move {
             let unnamed =
-                || io::Error::new(io::ErrorKind::InvalidData, "the host is no name a certificate could carry");
+                || io::Error::new(io::ErrorKind::InvalidData, "the host is not a name that a certificate can have");
             let name = self.name.ok_or_else(unnamed)?;
             Ok(EncryptedStream(self.connector.connect(name, stream).await?))
         })
     }
 }
 
-/// A sealed line.
+/// A TLS stream, as the driver needs it.
 pub(super) struct EncryptedStream<S>(tokio_rustls::client::TlsStream<S>);
 
 impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for EncryptedStream<S> {
-    /// Passwords are proven without it, as with servers that do not offer it.
+    /// None: SCRAM authentication then works without channel binding.
     fn channel_binding(&self) -> ChannelBinding {
         ChannelBinding::none()
     }

@@ -1,4 +1,4 @@
-//! Writing: a change at once and alone, or later in a group; and waking those who listen.
+//! Commits: a change at once and alone, or later in a group on a background thread, which also notifies listeners.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,16 +17,17 @@ use super::pool::{Pool, Session, TransactionMode};
 use super::row_codec::{Statement, params};
 use super::{entry, events};
 
-/// Changes in one transaction of the background writer: others of the tenant wait as long as it takes.
+/// Changes per transaction of the background writer: other writes of the tenant wait for the whole transaction.
 const GROUP_MAX: usize = 64;
-/// Changes that may wait before whoever brings the next one waits too.
+/// Queued changes from which the next caller blocks until there is room.
 const QUEUE_MAX: usize = 8_192;
-/// How long a change nobody waits for may stay, so that it can share a transaction.
+/// How long a change without a waiting caller may linger, so that it shares a transaction.
 const LINGER: Duration = Duration::from_millis(20);
-/// Attempts at a transaction that others were in the way of.
+/// Retries after a deadlock or serialisation failure.
 const CONTENTION_MAX: usize = 8;
 
-/// Writes a change and returns when it is safe. Tries again where nothing was written, and finds out where it may be.
+/// Commits a change and returns when it is durable. Tries again where nothing was written; where the answer to the
+/// commit was lost, looks in the event log whether it succeeded.
 pub(super) async fn commit(pool: &Pool, change: &Change) -> Result<CommitResult, Fault> {
     let deadline = Instant::now() + pool.options.wait_max;
     let mut contended = 0;
@@ -39,11 +40,12 @@ pub(super) async fn commit(pool: &Pool, change: &Change) -> Result<CommitResult,
             Err(CommitFailure::NotWritten(fault)) if fault.is_connection_lost() && Instant::now() < deadline => {}
             Err(CommitFailure::NotWritten(fault)) => return Err(fault),
             Err(CommitFailure::Unknown { fault, seq, hash }) => {
+                // Without an event nothing tells whether the change was written.
                 if seq == 0 {
                     return Err(fault);
                 }
                 if events::has_event(pool, change.tenant, seq, &hash).await? {
-                    // How many were erased went with the answer; the event that tells of it stands.
+                    // The number of erased memories was in the lost answer; the event in the log has it.
                     return Ok(CommitResult { last_event_seq: seq, erased_count: 0 });
                 }
             }
@@ -51,11 +53,16 @@ pub(super) async fn commit(pool: &Pool, change: &Change) -> Result<CommitResult,
     }
 }
 
+/// How far a failed commit got.
 enum CommitFailure {
-    /// Nothing was written.
     NotWritten(Fault),
-    /// The line broke after the commit was sent: the entry with this number and hash stands, or nothing does.
-    Unknown { fault: Fault, seq: u64, hash: String },
+    /// The connection broke after the commit was sent. If the log holds the event with this number and hash, the change
+    /// was committed, otherwise it was not.
+    Unknown {
+        fault: Fault,
+        seq: u64,
+        hash: String,
+    },
 }
 
 impl From<Fault> for CommitFailure {
@@ -66,11 +73,11 @@ impl From<Fault> for CommitFailure {
 
 async fn try_commit(pool: &Pool, change: &Change) -> Result<CommitResult, CommitFailure> {
     let session = pool.acquire().await?;
-    let mut questions = vec![commit::lock_head(change.tenant)];
-    questions.extend(commit::change_queries(change));
+    let mut queries = vec![commit::lock_head(change.tenant)];
+    queries.extend(commit::change_queries(change));
     let open = pool.begin_sql(Some(change.tenant), TransactionMode::Write);
-    let planned = match session.send_statements(Some(&open), &questions, None).await {
-        Ok(answers) => plan_with_head(change, answers),
+    let planned = match session.send_statements(Some(&open), &queries, None).await {
+        Ok(results) => plan_with_head(change, results),
         Err(fault) => Err(fault),
     };
     let (head, mut plan) = match planned {
@@ -80,39 +87,40 @@ async fn try_commit(pool: &Pool, change: &Change) -> Result<CommitResult, Commit
             return Err(fault.into());
         }
     };
-    plan.steps.push(head.save());
-    match session.send_statements(None, &plan.steps, Some("commit")).await {
-        Ok(answers) => {
+    plan.statements.push(head.save());
+    match session.send_statements(None, &plan.statements, Some("commit")).await {
+        Ok(results) => {
             session.give_back();
-            Ok(commit::to_committed(&plan, &answers)?)
+            Ok(commit::to_committed(&plan, &results)?)
         }
         Err(fault) if fault.is_connection_lost() => {
             Err(CommitFailure::Unknown { fault, seq: plan.last_event, hash: head.event_hash })
         }
         Err(fault) => {
-            // The commit after a failed statement ended the transaction.
+            // After a failed statement the server turns the commit into a rollback, so the connection is clean.
             session.give_back();
             Err(entry::map_path_conflict(fault, change).into())
         }
     }
 }
 
-fn plan_with_head(change: &Change, mut answers: Vec<Vec<tokio_postgres::Row>>) -> Result<(Head, WritePlan), Fault> {
-    let mut head = Head::from_rows(change.tenant, &answers.remove(0))?;
-    let plan = commit::plan_change(change, &mut head, answers)?;
+fn plan_with_head(change: &Change, mut results: Vec<Vec<tokio_postgres::Row>>) -> Result<(Head, WritePlan), Fault> {
+    let mut head = Head::from_rows(change.tenant, &results.remove(0))?;
+    let plan = commit::plan_change(change, &mut head, results)?;
     Ok((head, plan))
 }
 
 type AnswerSender<T> = SyncSender<Result<T, StoreError>>;
 
+/// One queued piece of work of the background writer.
 enum WriteJob {
     Later(Box<Change>),
-    /// A tenant's log has grown.
+    /// Notify listeners that the tenant's event log has grown.
     Notify(TenantId),
     Flush(AnswerSender<()>),
 }
 
-/// The thread behind `commit_later`.
+/// Handle of the background writer thread, which handles `commit_later`, notifications and flushes.
 pub(super) struct Writer {
     queue: Option<SyncSender<WriteJob>>,
     thread: Option<JoinHandle<()>>,
@@ -121,41 +129,43 @@ pub(super) struct Writer {
 impl Writer {
     pub(super) fn start(runtime: Handle, pool: Arc<Pool>) -> Result<Writer, StoreError> {
         let (queue, jobs) = sync_channel(QUEUE_MAX);
-        let mut desk = GroupWriter { runtime, pool, first_failure: None };
+        let mut group_writer = GroupWriter { runtime, pool, first_failure: None };
         let thread = std::thread::Builder::new()
             .name("ingrain-writer".to_owned())
-            .spawn(move || desk.run_loop(&jobs))
-            .map_err(|error| StoreError::Unavailable(format!("no thread for the writer: {error}")))?;
+            .spawn(move || group_writer.run_loop(&jobs))
+            .map_err(|error| StoreError::Unavailable(format!("the writer thread cannot be started: {error}")))?;
         Ok(Writer { queue: Some(queue), thread: Some(thread) })
     }
 
     pub(super) fn commit_later(&self, change: Change) {
         if let Some(queue) = &self.queue {
-            // A writer that is gone is reported to whoever waits for an answer.
+            // A stopped writer is reported by `flush`.
             let _ = queue.send(WriteJob::Later(Box::new(change)));
         }
     }
 
-    /// Tells listeners soon. Apart from the commit, because a commit that notifies waits for every other one that does.
+    /// Notifies listeners soon. Not part of the commit: Postgres runs commits that notify one after the other, across
+    /// all tenants.
     pub(super) fn queue_notification(&self, tenant: TenantId) {
         if let Some(queue) = &self.queue {
-            // Whoever listens looks by itself now and then, so a lost word costs a moment.
+            // Where the queue is full the notification is dropped: listeners poll too, so it only costs them time.
             let _ = queue.try_send(WriteJob::Notify(tenant));
         }
     }
 
     pub(super) fn flush(&self) -> Result<(), StoreError> {
         let stopped = || StoreError::Unavailable("the writer has stopped".to_owned());
-        let (answer, waiting) = sync_channel(1);
+        let (answer, outcome) = sync_channel(1);
         let queue = self.queue.as_ref().ok_or_else(stopped)?;
         queue.send(WriteJob::Flush(answer)).map_err(|_| stopped())?;
-        waiting.recv().map_err(|_| stopped())?
+        outcome.recv().map_err(|_| stopped())?
     }
 }
 
 impl Writer {
-    /// Writes what was handed over and ends.
+    /// Waits until the queued changes are written and ends the thread.
     pub(super) fn stop(&mut self) {
+        // The thread ends when the last sender is dropped and the queue is empty.
         self.queue = None;
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -163,11 +173,11 @@ impl Writer {
     }
 }
 
-/// What the thread keeps between groups.
+/// State of the background thread.
 struct GroupWriter {
     runtime: Handle,
     pool: Arc<Pool>,
-    /// The first failure of a change nobody waited for; the next flush tells.
+    /// First failure of a queued change; the next flush returns it.
     first_failure: Option<StoreError>,
 }
 
@@ -182,53 +192,53 @@ impl GroupWriter {
 
     fn process_group(&mut self, group: Vec<WriteJob>) {
         let mut changes: Vec<Change> = Vec::new();
-        let mut grown = BTreeSet::new();
-        let mut waiting = Vec::new();
+        let mut grown_logs = BTreeSet::new();
+        let mut flushes = Vec::new();
         for job in group {
             match job {
                 WriteJob::Later(change) => {
-                    grown.extend((!change.events.is_empty()).then_some(change.tenant));
+                    grown_logs.extend((!change.events.is_empty()).then_some(change.tenant));
                     changes.push(*change);
                 }
-                WriteJob::Notify(tenant) => drop(grown.insert(tenant)),
-                WriteJob::Flush(answer) => waiting.push(answer),
+                WriteJob::Notify(tenant) => drop(grown_logs.insert(tenant)),
+                WriteJob::Flush(answer) => flushes.push(answer),
             }
         }
-        // Stable, so that a tenant's changes stay in their order.
+        // A stable sort, so that the changes of a tenant keep their order.
         changes.sort_by_key(|change| change.tenant);
-        for of_tenant in changes.chunk_by(|a, b| a.tenant == b.tenant) {
-            if let Err(fault) = self.runtime.block_on(write_group(&self.pool, of_tenant)) {
+        for tenant_changes in changes.chunk_by(|a, b| a.tenant == b.tenant) {
+            if let Err(fault) = self.runtime.block_on(write_group(&self.pool, tenant_changes)) {
                 self.first_failure = self.first_failure.take().or(Some(fault.into()));
             }
         }
-        // Nobody waits for this word, and whoever listens looks by itself too.
-        let _ = self.runtime.block_on(notify_listeners(&self.pool, &grown));
-        for answer in waiting {
-            // Whoever asked may have gone.
+        // A failure is ignored: listeners poll too.
+        let _ = self.runtime.block_on(notify_listeners(&self.pool, &grown_logs));
+        for answer in flushes {
+            // The caller may have stopped waiting.
             let _ = answer.send(self.first_failure.take().map_or(Ok(()), Err));
         }
     }
 }
 
-/// Takes all there is, and waits a moment for more unless somebody waits for an answer.
+/// Adds queued jobs to the group, and waits a moment for more unless a flush waits for the group.
 fn gather_jobs(jobs: &Receiver<WriteJob>, group: &mut Vec<WriteJob>) {
-    let until = Instant::now() + LINGER;
+    let deadline = Instant::now() + LINGER;
     while group.len() < GROUP_MAX && !group.iter().any(|job| matches!(job, WriteJob::Flush(_))) {
-        match jobs.recv_timeout(until.saturating_duration_since(Instant::now())) {
+        match jobs.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
             Ok(job) => group.push(job),
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
         }
     }
 }
 
-/// One transaction for a tenant's group; each change in a savepoint of its own, so that it fails alone.
+/// Writes a tenant's group in one transaction; each change has its own savepoint, so that it fails alone.
 async fn write_group(pool: &Pool, changes: &[Change]) -> Result<(), Fault> {
     let Some(tenant) = changes.first().map(|change| change.tenant) else { return Ok(()) };
     let session = pool.acquire().await?;
     match write_changes(pool, &session, tenant, changes).await {
-        Ok(lost) => {
+        Ok(failure) => {
             session.give_back();
-            lost.map_or(Ok(()), Err)
+            failure.map_or(Ok(()), Err)
         }
         Err(fault) => {
             session.roll_back().await;
@@ -237,63 +247,66 @@ async fn write_group(pool: &Pool, changes: &[Change]) -> Result<(), Fault> {
     }
 }
 
-/// The first change that failed alone, if any did.
+/// Returns the fault of the first change that failed alone, if any did.
 async fn write_changes(
     pool: &Pool,
     session: &Session<'_>,
     tenant: TenantId,
     changes: &[Change],
 ) -> Result<Option<Fault>, Fault> {
-    let answers = session
+    let results = session
         .send_statements(
             Some(&pool.begin_sql(Some(tenant), TransactionMode::Write)),
             &[commit::lock_head(tenant)],
             None,
         )
         .await?;
-    let mut head = Head::from_rows(tenant, answers.first().map_or(&[], Vec::as_slice))?;
-    let mut lost = None;
+    let mut head = Head::from_rows(tenant, results.first().map_or(&[], Vec::as_slice))?;
+    let mut first_failure = None;
     for change in changes {
-        let mut moved = head.clone();
-        match write_one_change(session, change, &mut moved).await {
-            Ok(()) => head = moved,
+        // A failed change must not advance the head.
+        let mut next_head = head.clone();
+        match write_one_change(session, change, &mut next_head).await {
+            Ok(()) => head = next_head,
             Err(fault) if fault.is_connection_lost() => return Err(fault),
             Err(fault) => {
                 session.send_statements(None, &[], Some("rollback to savepoint change")).await?;
-                // A guard that failed says that the change is not wanted any more.
-                let unwanted = matches!(fault, Fault::Store(StoreError::Guard(_)));
-                lost = lost.or(Some(fault).filter(|_| !unwanted));
+                // A failed guard means that the change is not wanted any more.
+                let is_unwanted = matches!(fault, Fault::Store(StoreError::Guard(_)));
+                first_failure = first_failure.or(Some(fault).filter(|_| !is_unwanted));
             }
         }
     }
     session.send_statements(None, &[head.save()], Some("commit")).await?;
-    Ok(lost)
+    Ok(first_failure)
 }
 
 async fn write_one_change(session: &Session<'_>, change: &Change, head: &mut Head) -> Result<(), Fault> {
-    let questions = commit::change_queries(change);
+    let queries = commit::change_queries(change);
+    // Sent with whichever batch of statements goes first, to save a round trip.
     let mut savepoint = Some("savepoint change");
-    let answers = match questions.is_empty() {
+    let results = match queries.is_empty() {
         true => Vec::new(),
-        false => session.send_statements(savepoint.take(), &questions, None).await?,
+        false => session.send_statements(savepoint.take(), &queries, None).await?,
     };
-    let plan = match commit::plan_change(change, head, answers) {
+    let plan = match commit::plan_change(change, head, results) {
         Ok(plan) => plan,
         Err(fault) => {
-            // There has to be one to go back to.
+            // The caller rolls back to the savepoint, so it must exist.
             session.send_statements(savepoint, &[], None).await?;
             return Err(fault);
         }
     };
-    session.send_statements(savepoint, &plan.steps, Some("release savepoint change")).await.map(drop)
+    session.send_statements(savepoint, &plan.statements, Some("release savepoint change")).await.map(drop)
 }
 
-async fn notify_listeners(pool: &Pool, grown: &BTreeSet<TenantId>) -> Result<(), Fault> {
-    if grown.is_empty() {
+async fn notify_listeners(pool: &Pool, grown_logs: &BTreeSet<TenantId>) -> Result<(), Fault> {
+    if grown_logs.is_empty() {
         return Ok(());
     }
-    let names: Vec<String> = grown.iter().map(ToString::to_string).collect();
-    let step = Statement::new("select pg_notify($1, tenant) from unnest($2) tenant", params![events::CHANNEL, names]);
+    let names: Vec<String> = grown_logs.iter().map(ToString::to_string).collect();
+    let statement =
+        Statement::new("select pg_notify($1, tenant) from unnest($2) tenant", params![events::EVENTS_CHANNEL, names]);
     let session = pool.acquire().await?;
-    session.run_transaction(&pool.begin_sql(None, TransactionMode::Write), &[step], "commit").await.map(drop)
+    session.run_transaction(&pool.begin_sql(None, TransactionMode::Write), &[statement], "commit").await.map(drop)
 }

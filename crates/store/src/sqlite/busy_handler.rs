@@ -1,46 +1,48 @@
-//! Waiting for another process that writes: groups take milliseconds, so what lasts is told.
+//! Waits for another process that holds the write lock, and reports a wait that gets long.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use engine::model::error::StoreError;
 
-/// After this long whoever waits is told why: longer than any healthy group, shorter than a person's patience.
+/// Wait after which the caller is notified: longer than a group commit takes, shorter than a person wants to wait
+/// without a word.
 const NOTIFY_AFTER: Duration = Duration::from_secs(2);
-/// Milliseconds between two tries: soon at first, as most groups are short.
+/// Milliseconds between two tries: short at first, as most group commits are short. The last repeats.
 const RETRY_PAUSES_MS: [u64; 8] = [1, 2, 5, 10, 15, 25, 50, 100];
 
-/// Tries again until `wait_max` is over; tells `waiting` once that it waits.
+/// A busy handler for SQLite: sleeps and returns true until `wait_max` has passed; calls `on_wait` once per wait.
 pub(super) fn retry_handler(
     path: &Path,
     wait_max: Duration,
-    waiting: Option<fn(&Path)>,
+    on_wait: Option<fn(&Path)>,
 ) -> impl FnMut(i32) -> bool + Send + 'static {
     let path = path.to_owned();
-    let (mut since, mut told) = (Instant::now(), false);
+    let (mut since, mut notified) = (Instant::now(), false);
     move |tries| {
+        // SQLite counts the tries of each wait from zero.
         if tries == 0 {
-            (since, told) = (Instant::now(), false);
+            (since, notified) = (Instant::now(), false);
         }
         let waited = since.elapsed();
-        if waited >= NOTIFY_AFTER && !told {
-            told = true;
-            waiting.into_iter().for_each(|tell| tell(&path));
+        if waited >= NOTIFY_AFTER && !notified {
+            notified = true;
+            on_wait.into_iter().for_each(|notify| notify(&path));
         }
         let pause = RETRY_PAUSES_MS[usize::try_from(tries).unwrap_or(0).min(RETRY_PAUSES_MS.len() - 1)];
-        let goes_on = waited < wait_max;
-        if goes_on {
+        let keep_waiting = waited < wait_max;
+        if keep_waiting {
             std::thread::sleep(Duration::from_millis(pause));
         }
-        goes_on
+        keep_waiting
     }
 }
 
-/// A failure to get the file, with which file it is.
+/// Adds the file and the time waited to a busy error.
 pub(super) fn add_file_name(error: StoreError, path: Option<&Path>, wait_max: Duration) -> StoreError {
     match (error, path) {
         (StoreError::Busy(_), Some(path)) => {
-            StoreError::Busy(format!("`{}`, and was not done after {wait_max:?}", path.display()))
+            StoreError::Busy(format!("`{}` and has not finished after {wait_max:?}", path.display()))
         }
         (error, _) => error,
     }

@@ -1,5 +1,5 @@
-//! Copies the log back into the database, beside whoever writes: a save waits for its own sync of the disk, not for
-//! that of everybody's pages.
+//! The checkpointer: a thread that copies the write-ahead log into the database file, so that a save waits only for the
+//! sync of its own log pages and not for a checkpoint.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,21 +11,22 @@ use engine::model::error::StoreError;
 use rusqlite::Connection;
 
 use super::fault::Fault;
-use super::pool::{self, SharedConnection, lock};
+use super::pool::{self, SharedConnection};
 use crate::notifier::Notifier;
+use crate::sync::lock;
 
-/// How long to let pages gather once something was written: many of them are written more than once.
+/// Pause after a write before its pages are copied: many pages are written again within it and are then copied once.
 const GATHER_TIME: Duration = Duration::from_millis(100);
-/// Pages of log worth copying: 8 MiB, so that what is written often is copied seldom.
+/// Log pages not yet copied from which a checkpoint is worth it: 8 MiB, so that pages written often are copied seldom.
 const LOG_PAGES_MIN: u64 = 2_000;
-/// Pages of log from which it starts over; only then are writers asked to wait, and only for the last few pages.
+/// Log length from which the log is restarted. Only that blocks writers, and only for the last few pages.
 const RESTART_LOG_PAGES: u64 = 4_000;
-/// Few enough that a writer hardly notices them being copied.
+/// Pages that can be copied while a writer waits without being noticed.
 const FEW_PAGES: u64 = 500;
-/// Rounds in which the copying catches up with the writing; each leaves what was written meanwhile.
+/// Rounds to catch up with writers; each round leaves the pages written during it.
 const ROUNDS_MAX: usize = 8;
 
-/// The thread that copies.
+/// Handle of the thread; dropping it stops the thread.
 pub(super) struct Checkpointer {
     thread: Option<JoinHandle<()>>,
     stopped: Arc<AtomicBool>,
@@ -36,15 +37,16 @@ impl Checkpointer {
     pub(super) fn start(
         path: &Path,
         writer: SharedConnection,
-        news: Arc<Notifier>,
+        notifier: Arc<Notifier>,
     ) -> Result<Checkpointer, StoreError> {
         let stopped = Arc::new(AtomicBool::new(false));
-        let work = CheckpointLoop { path: path.to_owned(), writer, notifier: news.clone(), stopped: stopped.clone() };
+        let work =
+            CheckpointLoop { path: path.to_owned(), writer, notifier: notifier.clone(), stopped: stopped.clone() };
         let thread = std::thread::Builder::new()
             .name("ingrain-checkpoint".to_owned())
             .spawn(move || work.run())
-            .map_err(|error| StoreError::Unavailable(format!("no thread for checkpoints: {error}")))?;
-        Ok(Checkpointer { thread: Some(thread), stopped, notifier: news })
+            .map_err(|error| StoreError::Unavailable(format!("the checkpoint thread cannot be started: {error}")))?;
+        Ok(Checkpointer { thread: Some(thread), stopped, notifier })
     }
 }
 
@@ -67,13 +69,15 @@ struct CheckpointLoop {
 }
 
 impl CheckpointLoop {
-    /// A failure is left to the writer: it copies for itself where the log grows past its own limit, and tells.
+    /// Errors are ignored here: where the log grows past the writer's own limit, the writer runs the checkpoint and
+    /// reports the error.
     fn run(&self) {
-        let mut heard = 0;
+        let mut seen = 0;
         let mut conn = None;
         loop {
-            heard = self.notifier.wait_changed(heard);
+            seen = self.notifier.wait_changed(seen);
             if !self.is_stopped() {
+                // Parked instead of sleeping, so that dropping the checkpointer need not wait.
                 std::thread::park_timeout(GATHER_TIME);
             }
             if self.is_stopped() {
@@ -91,6 +95,7 @@ impl CheckpointLoop {
     }
 
     fn copy_log(&self, conn: &Connection) -> Result<(), Fault> {
+        // `noop` only reads the counters.
         let mut log = WalProgress::run_checkpoint(conn, "noop")?;
         if log.pages_left() < LOG_PAGES_MIN {
             return Ok(());
@@ -102,8 +107,8 @@ impl CheckpointLoop {
             }
         }
         if log.pages >= RESTART_LOG_PAGES && log.pages_left() < FEW_PAGES {
-            // The next writer begins the log anew where nothing of it is left. Here it waits its turn; at the file it
-            // would find it busy and sleep.
+            // A writer restarts the log where all of it is copied. The mutex makes writers of this process queue here;
+            // at the file they would find it busy and sleep between tries.
             let _writer = lock(&self.writer);
             WalProgress::run_checkpoint(conn, "full")?;
         }
@@ -111,7 +116,7 @@ impl CheckpointLoop {
     }
 }
 
-/// How long the log is, and how much of it is in the database.
+/// Length of the log, and how much of it is copied into the database, in pages.
 struct WalProgress {
     pages: u64,
     copied: u64,
@@ -120,7 +125,7 @@ struct WalProgress {
 impl WalProgress {
     fn run_checkpoint(conn: &Connection, mode: &str) -> Result<WalProgress, Fault> {
         let mut statement = conn.prepare_cached(&format!("pragma wal_checkpoint({mode})"))?;
-        // Negative where there is no log.
+        // Negative where the database has no log.
         let pages = |pages: i64| u64::try_from(pages).unwrap_or_default();
         Ok(statement.query_row([], |row| Ok(WalProgress { pages: pages(row.get(1)?), copied: pages(row.get(2)?) }))?)
     }

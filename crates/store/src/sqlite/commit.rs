@@ -1,4 +1,4 @@
-//! One change: its guards, its writes, its events, inside a transaction the writer opened.
+//! Applies one change (guards, writes, events) inside a transaction that the writer opened.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::fault::Fault;
 use super::row_codec::{id_bytes, to_micros};
 use super::{entry, erase, events, guards, records, scopes};
 
-/// The last number given of each of a tenant's sequences.
+/// The last number of each of a tenant's sequences, with counters that are ahead of their rows.
 #[derive(Clone, PartialEq)]
 pub(super) struct Head {
     pub(super) tenant: TenantId,
@@ -23,47 +23,49 @@ pub(super) struct Head {
     pub(super) event_hash: String,
     pub(super) recall_seq: u64,
     pub(super) scope_seq: i64,
-    /// The place looked up last and its number: most changes are about one place, and ask about it several times.
+    /// Scope id of the place looked up last: most changes are about one place and look it up several times.
     pub(super) last_place: Option<Arc<(Place, i64)>>,
-    /// Ahead of the place's row: those who save together mostly save to one place.
+    /// Counters not yet written to the scope row: changes of one group mostly go to one place.
     pending: Option<PendingCounts>,
 }
 
-/// What entries moved in one place.
+/// Changes to the counters of one scope.
 #[derive(Clone, Copy, PartialEq)]
 struct PendingCounts {
     scope: i64,
     seq: u64,
+    /// Difference in active memories.
     live: i64,
 }
 
-/// Tenants whose heads are remembered.
+/// Tenants whose heads are cached.
 const HEADS_MAX: usize = 64;
-/// Guards of one tenant that are remembered: each save relies on the same few.
+/// Guards cached per tenant: each save has the same few.
 const HELD_GUARDS_MAX: usize = 16;
 
-/// The heads of the tenants that were written to: read once, written once a transaction, however many changes it takes,
-/// and remembered from one transaction to the next. INVARIANT: what is remembered holds only while no other connection
-/// writes, which SQLite counts ([`Heads::begin`]); of a transaction that fails nothing may be remembered.
+/// The heads of recently written tenants: read once, written once per transaction and kept between transactions.
+/// INVARIANT: a cached head is valid only while no other connection writes, which `pragma data_version` tells
+/// ([`HeadCache::drop_if_outdated`]). Nothing from a failed transaction may stay in the cache.
 #[derive(Default)]
 pub(super) struct HeadCache {
     cached: Vec<CachedHead>,
-    /// SQLite's count of what others wrote, when this was known.
+    /// `pragma data_version` at the time of caching; it changes when another connection commits.
     version: Option<i64>,
 }
 
 struct CachedHead {
     head: Head,
-    /// Ahead of its row.
+    /// Differs from its row in `heads`.
     is_changed: bool,
-    /// Guards about rows that held, since when no row was written.
+    /// Guards on record rows that held, valid until a record row is written.
     held_guards: Vec<Guard>,
 }
 
 impl HeadCache {
-    /// To be called once a transaction has begun.
+    /// Called inside the transaction: only then can no other connection write any more.
     pub(super) fn drop_if_outdated(&mut self, conn: &Connection) -> Result<(), Fault> {
         let version = conn.prepare_cached("pragma data_version")?.query_row([], |row| row.get(0))?;
+        // Dropping all is simpler than evicting some, and rare.
         if self.version != Some(version) || self.cached.len() > HEADS_MAX {
             self.cached.clear();
         }
@@ -72,8 +74,8 @@ impl HeadCache {
     }
 
     fn head_for(&mut self, conn: &Connection, tenant: TenantId) -> Result<&mut CachedHead, Fault> {
-        let known = self.cached.iter().position(|known| known.head.tenant == tenant);
-        let at = match known {
+        let found = self.cached.iter().position(|cached| cached.head.tenant == tenant);
+        let at = match found {
             Some(at) => at,
             None => {
                 self.cached.push(CachedHead {
@@ -88,43 +90,44 @@ impl HeadCache {
     }
 
     pub(super) fn save_changed(&mut self, conn: &Connection) -> Result<(), Fault> {
-        for known in self.cached.iter_mut().filter(|known| known.is_changed) {
-            known.head.save(conn)?;
-            known.is_changed = false;
+        for cached in self.cached.iter_mut().filter(|cached| cached.is_changed) {
+            cached.head.save(conn)?;
+            cached.is_changed = false;
         }
         Ok(())
     }
 }
 
-/// A change that fails moves no head.
+/// Applies a change to a copy of the head, so that a failed change leaves the cached one as it was.
 pub(super) fn apply_change(conn: &Connection, heads: &mut HeadCache, change: &Change) -> Result<CommitResult, Fault> {
-    let known = heads.head_for(conn, change.tenant)?;
-    let mut head = known.head.clone();
-    let committed = write_change(conn, &mut head, &mut known.held_guards, change)?;
-    known.is_changed |= head != known.head;
-    known.head = head;
+    let cached = heads.head_for(conn, change.tenant)?;
+    let mut head = cached.head.clone();
+    let committed = write_change(conn, &mut head, &mut cached.held_guards, change)?;
+    cached.is_changed |= head != cached.head;
+    cached.head = head;
     Ok(committed)
 }
 
 fn write_change(
     conn: &Connection,
     head: &mut Head,
-    standing: &mut Vec<Guard>,
+    held_guards: &mut Vec<Guard>,
     change: &Change,
 ) -> Result<CommitResult, Fault> {
     for guard in &change.guards {
-        if standing.contains(guard) {
+        if held_guards.contains(guard) {
             continue;
         }
         if !guards::guard_holds(conn, head, guard)? {
             return Err(StoreError::Guard(guard.clone()).into());
         }
-        if is_reusable_guard(guard) && standing.len() < HELD_GUARDS_MAX {
-            standing.push(guard.clone());
+        if is_reusable_guard(guard) && held_guards.len() < HELD_GUARDS_MAX {
+            held_guards.push(guard.clone());
         }
     }
+    // Before the writes: where one fails half-way, the guards must not stay cached either.
     if change.writes.iter().any(writes_rows) {
-        standing.clear();
+        held_guards.clear();
     }
     let mut committed = CommitResult::default();
     for write in &change.writes {
@@ -136,7 +139,7 @@ fn write_change(
     Ok(committed)
 }
 
-/// What save after save asks again: that a store is open, and how often something was done to the tenant.
+/// Guards that save after save repeats: the state of a store, and the number of records in a state.
 fn is_reusable_guard(guard: &Guard) -> bool {
     matches!(guard, Guard::RowInState { kind: RowKind::Stores, .. } | Guard::RowCountIs { .. })
 }
@@ -153,14 +156,15 @@ fn writes_rows(write: &Write) -> bool {
     }
 }
 
-/// Whether text goes that must not stay anywhere in the files.
+/// Whether a change removes text that must not stay anywhere in the files.
 pub(super) fn erases_text(change: &Change) -> bool {
     change.writes.iter().any(|write| matches!(write, Write::Redact { .. } | Write::Erase { .. }))
 }
 
-/// How many memories were erased.
+/// Returns the number of erased memories.
 fn apply_write(conn: &Connection, head: &mut Head, change: &Change, write: &Write) -> Result<u64, Fault> {
     let tenant = change.tenant;
+    // These change the same counters by SQL, so the pending ones must be in the row.
     if matches!(write, Write::Redact { .. } | Write::Erase { .. } | Write::SetEmbedding { .. }) {
         head.flush_counts(conn)?;
     }
@@ -172,6 +176,7 @@ fn apply_write(conn: &Connection, head: &mut Head, change: &Change, write: &Writ
         Write::CountRunSave { run } => count_run_save(conn, tenant, run)?,
         Write::Redact { memory, versions } => erase::redact_versions(conn, head, change.at, *memory, versions)?,
         Write::Erase { place } => {
+            // Erasing deletes the scope row, so its cached id is invalid.
             head.last_place = None;
             return erase::erase_place(conn, tenant, change.at, place);
         }
@@ -184,7 +189,7 @@ fn apply_write(conn: &Connection, head: &mut Head, change: &Change, write: &Writ
 
 fn record_recalls(conn: &Connection, change: &Change, memories: &[MemoryId], fading: &[MemoryId]) -> Result<(), Fault> {
     let (tenant, at) = (id_bytes(change.tenant.0), to_micros(change.at));
-    // Episodes fade from their last recall on.
+    // An episode fades from its last recall on. Before `recalls` is updated: the term needs the previous time.
     let mut fade = conn.prepare_cached(
         "update memories
          set fade = fade + ?4 * (?3 - coalesce(
@@ -194,19 +199,19 @@ fn record_recalls(conn: &Connection, change: &Change, memories: &[MemoryId], fad
     for memory in fading {
         fade.execute((tenant, id_bytes(memory.0), at, FADE_PER_MICROSECOND))?;
     }
-    let mut again = conn.prepare_cached(
+    let mut increment = conn.prepare_cached(
         "update recalls set count = count + 1, last = max(last, ?3) where tenant = ?1 and memory = ?2",
     )?;
-    // From the table, so that a memory erased since it was recalled counts nothing.
-    let mut first = conn.prepare_cached(
+    // Selected from `memories`, so that a memory erased since its recall gets no counter.
+    let mut insert = conn.prepare_cached(
         "insert into recalls (tenant, memory, count, last)
          select tenant, id, 1, ?3
          from memories
          where tenant = ?1 and id = ?2",
     )?;
     for memory in memories {
-        if again.execute((tenant, id_bytes(memory.0), at))? == 0 {
-            first.execute((tenant, id_bytes(memory.0), at))?;
+        if increment.execute((tenant, id_bytes(memory.0), at))? == 0 {
+            insert.execute((tenant, id_bytes(memory.0), at))?;
         }
     }
     Ok(())
@@ -237,7 +242,7 @@ impl Head {
                 })
             })
             .optional()?
-            .ok_or_else(|| Fault::corrupt(format!("tenant `{tenant}` was never made")))
+            .ok_or_else(|| Fault::corrupt(format!("tenant `{tenant}` has no row in `heads`")))
     }
 
     fn save(&mut self, conn: &Connection) -> Result<(), Fault> {
@@ -257,31 +262,31 @@ impl Head {
         Ok(())
     }
 
-    /// An entry was written to a place under this number; so many more are live there.
+    /// Counts an entry written to a scope under `seq`; `live` is the difference in active memories.
     pub(super) fn count_entry(&mut self, conn: &Connection, scope: i64, seq: u64, live: i64) -> Result<(), Fault> {
-        if self.pending.is_some_and(|counted| counted.scope != scope) {
+        if self.pending.is_some_and(|pending| pending.scope != scope) {
             self.flush_counts(conn)?;
         }
-        let before = self.pending.map_or(0, |counted| counted.live);
-        self.pending = Some(PendingCounts { scope, seq, live: before + live });
+        let counted = self.pending.map_or(0, |pending| pending.live);
+        self.pending = Some(PendingCounts { scope, seq, live: counted + live });
         Ok(())
     }
 
-    /// A place's state, with what was counted since.
+    /// The state of a scope, with the counters not written yet.
     pub(super) fn with_pending_counts(&self, scope: i64, state: PlaceState) -> PlaceState {
         match self.pending {
-            Some(counted) if counted.scope == scope => {
-                PlaceState { generation: counted.seq, live: state.live.saturating_add_signed(counted.live) }
+            Some(pending) if pending.scope == scope => {
+                PlaceState { generation: pending.seq, live: state.live.saturating_add_signed(pending.live) }
             }
             _ => state,
         }
     }
 
-    /// Writes what was counted, before anybody else changes the same.
+    /// Writes the pending counters to the scope row.
     pub(super) fn flush_counts(&mut self, conn: &Connection) -> Result<(), Fault> {
         let Some(PendingCounts { scope, seq, live }) = self.pending.take() else { return Ok(()) };
-        // The generation is a number that only grows, so a place that was erased and made anew is never taken for the
-        // old.
+        // The generation is taken from a sequence that only grows, so a place that was erased and created again never
+        // has the generation of the old one.
         conn.prepare_cached(
             "update scopes
              set generation = ?3, recall_seq = ?3, live = live + ?4
@@ -291,23 +296,23 @@ impl Head {
         Ok(())
     }
 
-    /// A number newer than every row of the recall index.
+    /// The next sequence number of the recall index, above every row in it.
     pub(super) fn next_recall_seq(&mut self) -> u64 {
         self.recall_seq += 1;
         self.recall_seq
     }
 
-    /// The number of a place; none where nobody has written to it.
+    /// Scope id of a place; `None` where it was never written to.
     pub(super) fn scope_id(&mut self, conn: &Connection, place: &Place) -> Result<Option<i64>, Fault> {
-        if let Some(known) = self.last_place.as_ref().filter(|known| known.0 == *place) {
-            return Ok(Some(known.1));
+        if let Some(cached) = self.last_place.as_ref().filter(|cached| cached.0 == *place) {
+            return Ok(Some(cached.1));
         }
         let found = scopes::find_scope_id(conn, self.tenant, place)?;
         self.last_place = found.map(|id| Arc::new((place.clone(), id)));
         Ok(found)
     }
 
-    /// A place's number, never given before: copies of an erased place cannot pass for the new one.
+    /// A scope id that was never used before: an index partition of an erased place must not be taken for the new one.
     pub(super) fn next_scope_id(&mut self) -> i64 {
         self.scope_seq += 1;
         self.scope_seq

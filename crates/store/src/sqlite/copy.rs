@@ -1,4 +1,5 @@
-//! A file as one end of a copy: rows as they stand, past the writer and the index in memory.
+//! A SQLite file as source or target of a copy. Reads and writes rows directly, without the write queue and the recall
+//! index.
 
 use std::path::Path;
 
@@ -16,17 +17,17 @@ use super::row_codec::{id_bytes, to_micros};
 use super::{SqliteOptions, create_private_file, migrate, pool, records};
 use crate::copy::{Column, ColumnKind, CopyEndpoint, Record, Table, Value};
 
-/// Opens a file to read: one moment of it, whatever others write meanwhile.
+/// Opens a source in one read transaction, so that concurrent writes do not change what is copied.
 pub(crate) fn open_copy_source(path: &Path) -> Result<Box<dyn CopyEndpoint>, StoreError> {
     if !path.is_file() {
         return Err(StoreError::Unavailable(format!("there is no database at `{}`", path.display())));
     }
-    let end = open_endpoint(path)?;
-    end.0.execute_batch("begin").map_err(Fault::from)?;
-    Ok(Box::new(end))
+    let source = open_endpoint(path)?;
+    source.0.execute_batch("begin").map_err(Fault::from)?;
+    Ok(Box::new(source))
 }
 
-/// Opens a file to write, and makes it where there is none.
+/// Opens a target; creates the file if missing.
 pub(crate) fn open_copy_target(path: &Path) -> Result<Box<dyn CopyEndpoint>, StoreError> {
     create_private_file(path).map_err(|error| StoreError::Unwritable(format!("`{}`: {error}", path.display())))?;
     Ok(Box::new(open_endpoint(path)?))
@@ -44,7 +45,8 @@ fn param_placeholder(at: usize) -> String {
     format!("?{at}")
 }
 
-/// Where a table's rows come from. The forward index is reached by the number its memory names.
+/// The `from` clause of a table. The table `recall` is keyed by scope and sequence number; a join with `memories` makes
+/// it readable in the order of memory ids.
 fn source_table(table: &Table) -> String {
     let Some((Column { name: "memory", .. }, rest)) = table.columns.split_first().filter(|_| table.name == "recall")
     else {
@@ -61,6 +63,7 @@ fn source_table(table: &Table) -> String {
 
 fn column_list(columns: &[Column]) -> String {
     match columns {
+        // The table `heads` has no key columns, but a select needs one.
         [] => "1".to_owned(),
         columns => columns.iter().map(|column| column.name).collect::<Vec<_>>().join(", "),
     }
@@ -79,12 +82,12 @@ impl SqliteEndpoint {
     }
 
     fn insert_records(&self, tenant: TenantId, table: &Table, records: &[Record]) -> Result<(), Fault> {
-        let marks: Vec<String> = (1..=table.columns.len() + 1).map(param_placeholder).collect();
+        let placeholders: Vec<String> = (1..=table.columns.len() + 1).map(param_placeholder).collect();
         let sql = format!(
             "insert into {} (tenant, {}) values ({})",
             table.name,
             column_list(table.columns),
-            marks.join(", ")
+            placeholders.join(", ")
         );
         let transaction = self.0.unchecked_transaction()?;
         {
@@ -143,12 +146,12 @@ impl CopyEndpoint for SqliteEndpoint {
     }
 
     fn update_derived_columns(&mut self, tenant: TenantId) -> Result<(), StoreError> {
-        // Readers compare this with the copy they keep in memory.
+        // Readers compare this with their index partition in memory.
         let scopes = "update scopes
              set recall_seq = coalesce(
                (select max(seq) from recall r where r.tenant = scopes.tenant and r.scope = scopes.id), 0)
              where tenant = ?1";
-        // Where each memory's row of the forward index stands.
+        // Key of each memory's row in the recall index.
         let memories = "update memories
              set recall_seq = r.seq
              from recall r
@@ -176,11 +179,11 @@ fn read_value(row: &Row<'_>, at: usize, kind: ColumnKind) -> Result<Value, Fault
         ColumnKind::Bool => Value::Bool(row.get(at)?),
         ColumnKind::Tags => Value::Tags(super::row_codec::read_json(row, at)?),
         ColumnKind::Id => Value::Id(super::row_codec::read_uuid(row, at)?),
-        // Words in a form this version does not know find nothing, here as well as there.
+        // Words in a format that this program does not know are not searchable, in the source as in the target.
         ColumnKind::Words => Value::Words(IndexedWords::from_bytes(blob_bytes(row, at)?).unwrap_or_default()),
         ColumnKind::Vector => {
             let vector = Vector::from_bytes(blob_bytes(row, at)?);
-            Value::Vector(vector.ok_or_else(|| Fault::corrupt("a vector is too short"))?)
+            Value::Vector(vector.ok_or_else(|| Fault::corrupt("a stored vector is too short"))?)
         }
     })
 }
@@ -194,9 +197,9 @@ fn to_sql_value(value: &Value) -> Sql {
         Value::Null => Sql::Null,
         Value::Int(number) => Sql::Integer(*number),
         Value::Real(number) => Sql::Real(*number),
-        Value::Bool(is) => Sql::Integer(i64::from(*is)),
+        Value::Bool(flag) => Sql::Integer(i64::from(*flag)),
         Value::Text(text) | Value::Json(text) => Sql::Text(text.clone()),
-        // A list of texts is always JSON.
+        // A list of strings always serialises.
         Value::Tags(tags) => Sql::Text(serde_json::to_string(tags).unwrap_or_default()),
         Value::Id(uuid) => id_value(*uuid),
         Value::Words(words) => Sql::Blob(words.to_bytes()),

@@ -1,4 +1,4 @@
-//! A memory with its new version: the row it is found by, the version that holds it, its words and vector.
+//! Writes a memory with its new version: its row in `memories`, the version itself, and its row of the recall index.
 
 use engine::gate::VersionedEntry;
 use engine::model::error::StoreError;
@@ -19,28 +19,29 @@ use crate::matching::memory_fade_key;
 pub(super) fn write_entry(conn: &Connection, head: &mut Head, entry: &VersionedEntry) -> Result<(), Fault> {
     let memory = entry.memory();
     let scope = scopes::ensure_scope(conn, head, &memory.store, &memory.scope)?;
-    let before = match entry.previous() {
+    let previous_row = match entry.previous() {
         None => None,
         Some(previous) => Some(check_previous(conn, memory, previous)?),
     };
     let seq = head.next_recall_seq();
     write_memory_row(conn, scope, seq, memory, entry.previous()).map_err(|fault| map_path_conflict(fault, memory))?;
     insert_version(conn, entry)?;
-    let live = i64::from(memory.state.is_live()) - before.as_ref().map_or(0, |before| i64::from(before.live));
+    let live = i64::from(memory.state.is_live())
+        - previous_row.as_ref().map_or(0, |previous_row| i64::from(previous_row.live));
     head.count_entry(conn, scope, seq, live)?;
-    write_recall_row(conn, scope, seq, entry, before)
+    write_recall_row(conn, scope, seq, entry, previous_row)
 }
 
-/// What matters of the version before.
+/// The parts of the stored version that the next one needs.
 struct PreviousVersion {
     live: bool,
     sha256: String,
-    /// Where its row of the recall index stands.
+    /// Key of its row in the recall index, with `recall_seq`.
     scope: i64,
     recall_seq: u64,
 }
 
-/// INVARIANT: a version follows the one that stands; anything else came second.
+/// INVARIANT: a version follows the current one. Where the current one is another, a concurrent write came first.
 fn check_previous(conn: &Connection, memory: &Memory, previous: VersionId) -> Result<PreviousVersion, Fault> {
     conn.prepare_cached(
         "select state = 'active', sha256, scope, recall_seq
@@ -114,7 +115,7 @@ fn write_memory_row(
     Ok(())
 }
 
-/// The only rule a write of the narrow row can break is the path's: somebody else stands there.
+/// The only constraint a write of this row can violate is the unique path: another active memory has it.
 fn map_path_conflict(fault: Fault, memory: &Memory) -> Fault {
     match &memory.path {
         Some(path) if fault.is_constraint_violation() => {
@@ -152,37 +153,39 @@ fn insert_version(conn: &Connection, entry: &VersionedEntry) -> Result<(), Fault
     Ok(())
 }
 
-/// The row of the recall index, under a fresh number.
+/// Writes the row of the recall index under a new sequence number, which tells readers to load it.
 fn write_recall_row(
     conn: &Connection,
     scope: i64,
     seq: u64,
     entry: &VersionedEntry,
-    before: Option<PreviousVersion>,
+    previous_row: Option<PreviousVersion>,
 ) -> Result<(), Fault> {
     let memory = entry.memory();
     let (tenant, id) = (id_bytes(memory.tenant.0), id_bytes(memory.id.0));
     let mut vector = entry.embedding().map(|embedding| (embedding.model.clone(), embedding.vector.to_bytes()));
-    if let Some(before) = before {
-        if vector.is_none() && before.sha256 == memory.sha256 {
+    if let Some(previous_row) = previous_row {
+        // The content is the same, so its vector still fits.
+        if vector.is_none() && previous_row.sha256 == memory.sha256 {
             vector = conn
                 .prepare_cached(
                     "select model, vector
                      from recall
                      where tenant = ?1 and scope = ?2 and seq = ?3 and model is not null",
                 )?
-                .query_row((tenant, before.scope, before.recall_seq), |row| Ok((row.get(0)?, row.get(1)?)))
+                .query_row((tenant, previous_row.scope, previous_row.recall_seq), |row| Ok((row.get(0)?, row.get(1)?)))
                 .optional()?;
         }
         conn.prepare_cached("delete from recall where tenant = ?1 and scope = ?2 and seq = ?3")?.execute((
             tenant,
-            before.scope,
-            before.recall_seq,
+            previous_row.scope,
+            previous_row.recall_seq,
         ))?;
     }
-    // What was forgotten is found by nothing; the row only tells copies of this scope to let go of it.
-    let gone = memory.state == State::Tombstoned;
-    let (model, vector) = vector.filter(|_| !gone).unzip();
+    // A forgotten memory has no words and no vector. Its row stays, so that index partitions in memory drop the old
+    // one.
+    let is_forgotten = memory.state == State::Tombstoned;
+    let (model, vector) = vector.filter(|_| !is_forgotten).unzip();
     conn.prepare_cached(
         "insert into recall (tenant, scope, seq, memory, number, state, kind, layer, trust, author, updated_at,
            expires_at, words, model, vector)
@@ -201,14 +204,14 @@ fn write_recall_row(
         memory.author,
         to_micros(memory.updated_at),
         memory.expires_at.map(to_micros),
-        if gone { Vec::new() } else { entry.words().to_bytes() },
+        if is_forgotten { Vec::new() } else { entry.words().to_bytes() },
         model,
         vector,
     ])?;
     Ok(())
 }
 
-/// Sets a vector that was missing, if the version it was made from still stands.
+/// Sets a missing vector, if the version it was computed from is still the current one.
 pub(super) fn set_embedding(
     conn: &Connection,
     head: &mut Head,
@@ -216,19 +219,19 @@ pub(super) fn set_embedding(
     version: VersionId,
     embedding: &Embedding,
 ) -> Result<(), Fault> {
-    let stands: bool = conn
+    let is_current: bool = conn
         .prepare_cached(
             "select 1 from memories where tenant = ?1 and id = ?2 and version = ?3 and state <> 'tombstoned'",
         )?
         .exists((id_bytes(head.tenant.0), id_bytes(memory.0), id_bytes(version.0)))?;
-    match stands {
+    match is_current {
         true => reindex_memory(conn, head, memory, None, Some(embedding)),
         false => Ok(()),
     }
 }
 
-/// Puts a memory's row of the recall index under a fresh number, with another vector and, where given, other words.
-/// Copies of its scope are told that the index moved there.
+/// Moves a memory's row of the recall index to a new sequence number, with another vector and, where given, other
+/// words. The scope's `recall_seq` moves too, so that index partitions in memory reload the row.
 pub(super) fn reindex_memory(
     conn: &Connection,
     head: &mut Head,

@@ -1,4 +1,5 @@
-//! The one audited way past "never rewritten": redaction blanks text, erasure deletes a place with its history.
+//! Redaction (blanks the text of versions) and erasure (deletes a place with its history): the only two operations that
+//! change stored versions. Triggers refuse all others.
 
 use engine::model::guard::Place;
 use engine::model::id::{MemoryId, TenantId, VersionId};
@@ -14,7 +15,8 @@ use super::fault::Fault;
 use super::row_codec::{id_bytes, read_json, to_json, to_micros};
 use super::scopes;
 
-/// Opens the way for one piece of work and closes it again, inside one transaction.
+/// Allows `work` to change versions: the triggers check for a row in `erasing`. Inside one transaction, so a failure
+/// leaves no row.
 fn with_erasure_allowed<T>(
     conn: &Connection,
     tenant: TenantId,
@@ -50,7 +52,7 @@ pub(super) fn redact_versions(
     }
     conn.execute("update memories set summary = '', tags = '[]' where tenant = ?1 and id = ?2", (tenant, id))?;
     reindex_memory(conn, head, memory, Some(IndexedWords::default().to_bytes()), None)?;
-    // What the place says has changed, although no version was added.
+    // The content of the place has changed although no version was added, so guards on its generation must fail.
     conn.execute(
         "update scopes set generation = recall_seq
          where tenant = ?1 and id = (select scope from memories where tenant = ?1 and id = ?2)",
@@ -59,7 +61,7 @@ pub(super) fn redact_versions(
     Ok(())
 }
 
-/// Takes what it says out of a version. Who, when and why stay.
+/// Removes the text of a version and of its evidence. Author, time and reason stay.
 fn blank_version(
     conn: &Connection,
     tenant: TenantId,
@@ -67,10 +69,10 @@ fn blank_version(
     memory: MemoryId,
     version: VersionId,
 ) -> Result<(), Fault> {
-    let (wall, id) = (id_bytes(tenant.0), id_bytes(version.0));
+    let (tenant_id, id) = (id_bytes(tenant.0), id_bytes(version.0));
     let mut statement =
         conn.prepare_cached("select snapshot, evidence from versions where tenant = ?1 and id = ?2 and memory = ?3")?;
-    let mut rows = statement.query((wall, id, id_bytes(memory.0)))?;
+    let mut rows = statement.query((tenant_id, id, id_bytes(memory.0)))?;
     let Some(row) = rows.next()? else { return Ok(()) };
     let (snapshot, evidence): (Memory, Vec<Evidence>) = (read_json(row, 0)?, read_json(row, 1)?);
     let evidence: Vec<Evidence> = evidence.into_iter().map(Evidence::without_text).collect();
@@ -79,26 +81,33 @@ fn blank_version(
          set content = '', snapshot = ?3, evidence = ?4, redacted_at = coalesce(redacted_at, ?5)
          where tenant = ?1 and id = ?2",
     )?
-    .execute((wall, id, to_json(&Snapshot(&snapshot.without_content()))?, to_json(&evidence)?, to_micros(at)))?;
+    .execute((
+        tenant_id,
+        id,
+        to_json(&Snapshot(&snapshot.without_content()))?,
+        to_json(&evidence)?,
+        to_micros(at),
+    ))?;
     Ok(())
 }
 
-/// How many memories went.
+/// Returns the number of erased memories.
 pub(super) fn erase_place(conn: &Connection, tenant: TenantId, at: Timestamp, place: &Place) -> Result<u64, Fault> {
     let Some(scope) = scopes::find_scope_id(conn, tenant, place)? else { return Ok(0) };
-    let wall = id_bytes(tenant.0);
+    let tenant_id = id_bytes(tenant.0);
     with_erasure_allowed(conn, tenant, at, || {
+        // Rows that refer to `memories` go before it, because of the foreign keys.
         for table in ["recalls", "versions"] {
             let sql = format!(
                 "delete from {table}
                  where tenant = ?1 and memory in (select id from memories where tenant = ?1 and scope = ?2)"
             );
-            conn.execute(&sql, (wall, scope))?;
+            conn.execute(&sql, (tenant_id, scope))?;
         }
-        conn.execute("delete from recall where tenant = ?1 and scope = ?2", (wall, scope))?;
-        let erased = conn.execute("delete from memories where tenant = ?1 and scope = ?2", (wall, scope))?;
-        // The number goes too: a place of the same names starts anew under another.
-        conn.execute("delete from scopes where tenant = ?1 and id = ?2", (wall, scope))?;
+        conn.execute("delete from recall where tenant = ?1 and scope = ?2", (tenant_id, scope))?;
+        let erased = conn.execute("delete from memories where tenant = ?1 and scope = ?2", (tenant_id, scope))?;
+        // The scope row goes too: a new place with the same names gets a new id.
+        conn.execute("delete from scopes where tenant = ?1 and id = ?2", (tenant_id, scope))?;
         Ok(erased as u64)
     })
 }

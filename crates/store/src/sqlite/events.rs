@@ -1,4 +1,4 @@
-//! The log: numbered and chained as it is written, read in order.
+//! The event log of each tenant: numbered without gaps, each entry hashed together with the one before.
 
 use engine::model::event::{Event, EventBody, chain_hash};
 use engine::model::id::TenantId;
@@ -8,7 +8,7 @@ use super::commit::Head;
 use super::fault::Fault;
 use super::row_codec::{id_bytes, read_json, to_json, to_micros};
 
-/// The number of the new entry.
+/// Appends an event; returns its number.
 pub(super) fn append_event(conn: &Connection, head: &mut Head, happening: &EventBody) -> Result<u64, Fault> {
     let text = to_json(happening)?;
     let seq = head.event_seq + 1;
@@ -30,6 +30,7 @@ pub(super) fn events_after(conn: &Connection, tenant: TenantId, after: u64, limi
          order by seq
          limit ?3",
     )?;
+    // SQLite integers are signed, and the driver refuses larger numbers.
     let mut rows = statement.query((id_bytes(tenant.0), after.min(i64::MAX as u64), limit.min(i64::MAX as usize)))?;
     let mut events = Vec::new();
     while let Some(row) = rows.next()? {

@@ -1,4 +1,4 @@
-//! What SQLite's failures mean to the engine.
+//! Classification of SQLite errors.
 
 use engine::model::error::StoreError;
 use rusqlite::ErrorCode;
@@ -32,15 +32,16 @@ impl ToStoreError for rusqlite::Error {
                 | ErrorCode::SystemIoFailure,
             ) => StoreError::Unwritable(text),
             Some(ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch) => StoreError::Corrupt(text),
+            // `busy_handler::add_file_name` replaces the text.
             Some(ErrorCode::DatabaseBusy) => StoreError::Busy("the database".to_owned()),
             Some(_) => StoreError::Unavailable(text),
-            // The driver could not read a column as what we wrote there.
+            // No SQLite code: the driver could not read a column in the type we write there.
             None => StoreError::Corrupt(text),
         }
     }
 }
 
-/// The same failure for everyone who waited for it.
+/// A copy of an error for each caller of a failed group; `StoreError` is not `Clone`.
 pub(super) fn clone_error(error: &StoreError) -> StoreError {
     match error {
         StoreError::Guard(guard) => StoreError::Guard(guard.clone()),

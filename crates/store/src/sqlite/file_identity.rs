@@ -1,5 +1,5 @@
-//! Whether the file that is open is still the one at its path, and whole: what is written to a removed file is lost with
-//! the process, and what a file that was cut short is read as makes no sense.
+//! Checks that the open file is still the one at its path and was not truncated. Writes to a removed file would be lost
+//! when the process ends, and a truncated file cannot be read sensibly.
 
 use std::fs::File;
 use std::mem::ManuallyDrop;
@@ -11,22 +11,27 @@ use std::time::Instant;
 
 use engine::model::error::StoreError;
 
-/// Between two looks by those who write: a look costs a microsecond, a lost second of saves can be told.
+/// Least time between two checks by writers. A check costs a microsecond; at most a second of saves goes to a lost
+/// file.
 const CHECK_INTERVAL_MS: u64 = 1_000;
 
 pub(super) struct FileIdentity {
     path: PathBuf,
     opened: Option<FileId>,
-    since: Instant,
+    opened_at: Instant,
+    /// Milliseconds after `opened_at`.
     checked_ms: AtomicU64,
-    /// Bytes it was seen to have: it only grows.
+    /// Length at the last check. A database file normally only grows.
     bytes: AtomicU64,
+    /// Whether the last check failed; every write then checks again.
     is_damaged: AtomicBool,
-    /// Opened when it is first read here, and never closed: closing it would take away every lock SQLite has on it.
+    /// Opened on first use and never closed: closing any descriptor of a file drops all POSIX locks that this process,
+    /// and so SQLite, holds on it.
     file: OnceLock<ManuallyDrop<File>>,
 }
 
-/// Where SQLite's header says how large a page is and how many there are, big-endian.
+// SQLite's file header: page size and page count, big-endian.
+
 const PAGE_BYTES_AT: usize = 16;
 const PAGES_AT: usize = 28;
 const HEADER_BYTES: usize = 32;
@@ -35,14 +40,14 @@ const HEADER_BYTES: usize = 32;
 type FileId = (u64, u64);
 
 impl FileIdentity {
-    /// Of a file that is open by now.
+    /// The identity of a file that SQLite has opened already.
     pub(super) fn from_path(path: &Path) -> FileIdentity {
-        let (since, checked_ms, is_damaged) = (Instant::now(), AtomicU64::new(0), AtomicBool::new(false));
+        let (opened_at, checked_ms, is_damaged) = (Instant::now(), AtomicU64::new(0), AtomicBool::new(false));
         let bytes = AtomicU64::new(std::fs::metadata(path).map_or(0, |file| file.len()));
         FileIdentity {
             path: path.to_owned(),
             opened: file_id(path),
-            since,
+            opened_at,
             checked_ms,
             bytes,
             is_damaged,
@@ -50,20 +55,22 @@ impl FileIdentity {
         }
     }
 
-    /// Looks now.
+    /// Checks regardless of the interval.
     pub(super) fn check_now(&self) -> Result<(), StoreError> {
-        let looked = match file_id(&self.path) == self.opened {
+        let outcome = match file_id(&self.path) == self.opened {
             true => self.check_not_truncated(),
             false => Err(StoreError::FileReplaced),
         };
-        self.is_damaged.store(looked.is_err(), Ordering::Relaxed);
-        looked
+        self.is_damaged.store(outcome.is_err(), Ordering::Relaxed);
+        outcome
     }
 
+    /// Length of the file according to its own header.
     fn header_bytes(&self) -> Option<u64> {
         let file = match self.file.get() {
             Some(file) => file,
             None => {
+                // Where another thread is faster, this descriptor leaks, which is safe; closing it is not.
                 let file = ManuallyDrop::new(File::open(&self.path).ok()?);
                 self.file.get_or_init(|| file)
             }
@@ -71,50 +78,51 @@ impl FileIdentity {
         header_bytes(file)
     }
 
-    /// A file that is shorter than it was was compacted, and then its header says so, or cut.
+    /// A file that got shorter was either compacted (`vacuum`), and its header says so, or truncated from outside.
     fn check_not_truncated(&self) -> Result<(), StoreError> {
+        // A file that vanished just now is found by the identity check next time.
         let Ok(file) = std::fs::metadata(&self.path) else { return Ok(()) };
-        let (now, before) = (file.len(), self.bytes.load(Ordering::Relaxed));
-        if now < before && self.header_bytes().is_none_or(|bytes| bytes > now) {
-            let told = format!("the file was cut from {before} to {now} bytes while it was open");
-            return Err(StoreError::Corrupt(told));
+        let (bytes, bytes_before) = (file.len(), self.bytes.load(Ordering::Relaxed));
+        if bytes < bytes_before && self.header_bytes().is_none_or(|expected| expected > bytes) {
+            let reason = format!("the file was truncated from {bytes_before} to {bytes} bytes while it was open");
+            return Err(StoreError::Corrupt(reason));
         }
-        self.bytes.store(now, Ordering::Relaxed);
+        self.bytes.store(bytes, Ordering::Relaxed);
         Ok(())
     }
 
-    /// Looks where nobody has for a while.
+    /// Checks where the last check is old enough; one of several threads does it.
     pub(super) fn check_if_due(&self) -> Result<(), StoreError> {
-        let now = u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let now = u64::try_from(self.opened_at.elapsed().as_millis()).unwrap_or(u64::MAX);
         let last = self.checked_ms.load(Ordering::Relaxed);
         let due = now.saturating_sub(last) >= CHECK_INTERVAL_MS;
-        let mine = due && self.checked_ms.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_ok();
-        // A file that is back is found again by the next look.
-        match mine || self.is_damaged.load(Ordering::Relaxed) {
+        let is_mine = due && self.checked_ms.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        // A damaged file is checked on each write, so that writes resume as soon as the file is back.
+        match is_mine || self.is_damaged.load(Ordering::Relaxed) {
             true => self.check_now(),
             false => Ok(()),
         }
     }
 }
 
-/// Refuses a file that was emptied from outside: SQLite would begin anew in it and throw away the log beside it. An
-/// empty file alone is a place to begin.
+/// Refuses a file that was emptied from outside: SQLite would take it for a new database and discard the log beside it.
+/// An empty file without a log is a new database.
 pub(super) fn refuse_emptied_file(path: &Path) -> Result<(), StoreError> {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     let bytes = |path: &Path| std::fs::metadata(path).ok().map(|file| file.len());
     match bytes(path) == Some(0) && bytes(Path::new(&log)).is_some_and(|bytes| bytes > 0) {
-        true => Err(StoreError::Corrupt(format!("`{}` is empty, but its log beside it is not", path.display()))),
+        true => Err(StoreError::Corrupt(format!("`{}` is empty, but its log file `-wal` is not", path.display()))),
         false => Ok(()),
     }
 }
 
-/// How long a database is by its own header.
+/// Length of a database file according to its header.
 fn header_bytes(file: &File) -> Option<u64> {
     let mut header = [0; HEADER_BYTES];
     file.read_exact_at(&mut header, 0).ok()?;
     let page_bytes = match u16::from_be_bytes([header[PAGE_BYTES_AT], header[PAGE_BYTES_AT + 1]]) {
-        // What does not fit into two bytes.
+        // 65,536 does not fit into two bytes, so SQLite stores it as 1.
         1 => 65_536,
         bytes => u64::from(bytes),
     };
@@ -128,7 +136,7 @@ fn file_id(path: &Path) -> Option<FileId> {
     std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
 }
 
-/// Elsewhere an open file cannot be removed.
+/// On other systems an open file cannot be removed.
 #[cfg(not(unix))]
 fn file_id(_: &Path) -> Option<FileId> {
     None

@@ -1,4 +1,4 @@
-//! A filter as SQL over the narrow rows `m`; `crate::matching` says the same of one memory.
+//! Filters as SQL conditions on `memories m`. `crate::matching` tests the same conditions on one memory in Rust.
 
 use crate::matching;
 use engine::model::vocabulary::{Layer, State, Trust};
@@ -9,7 +9,7 @@ use rusqlite::types::Value;
 use super::row_codec::{id_bytes, to_micros};
 use super::scopes::VisibleScope;
 
-/// Conditions, each starting with `and`, and what they ask with.
+/// SQL conditions, joined by `and`, and their parameters in order.
 #[derive(Default)]
 pub(super) struct Clauses {
     pub(super) sql: String,
@@ -23,7 +23,8 @@ impl Clauses {
         self.params.extend(params);
     }
 
-    /// One of these places. A list of one stays an equation, so that an index keeps its order.
+    /// Restricts to these scopes; none means all. One scope becomes an equation, so that an index that starts with the
+    /// column still delivers its order.
     fn add_places(&mut self, column: &str, scopes: &[VisibleScope]) {
         match scopes {
             [] => {}
@@ -37,31 +38,32 @@ impl Clauses {
     }
 }
 
-/// The narrow rows by the index that fits. Left alone, the planner reads a whole tenant where several places are asked,
-/// and what a caller cannot see would slow it down.
+/// The table `memories m` with the index to read it by. Left to the planner, a query over several scopes reads the
+/// whole tenant, so memories that the caller cannot see would slow it down.
 pub(super) fn indexed_table(filter: &Filter, order: Option<SortOrder>, scopes: &[VisibleScope]) -> &'static str {
-    let by_another = filter.session.is_some() || filter.fade_below.is_some() || order == Some(SortOrder::Expiring);
-    let only_live = matching::wanted_states(filter) == [State::Active];
+    let has_own_index = filter.session.is_some() || filter.fade_below.is_some() || order == Some(SortOrder::Expiring);
+    let only_active = matching::wanted_states(filter) == [State::Active];
     match scopes {
         _ if order == Some(SortOrder::LastTurn) && filter.session.is_some() => {
             "memories m indexed by memories_by_session"
         }
-        // What the partial index holds is all that is asked for.
-        _ if filter.fade_below.is_some() && only_live && filter.layers == [Layer::Episodic] => {
+        // Exactly the rows of this partial index.
+        _ if filter.fade_below.is_some() && only_active && filter.layers == [Layer::Episodic] => {
             "memories m indexed by memories_by_fade"
         }
         _ if filter.always_inject == Some(true) => "memories m indexed by memories_pinned",
-        [_, _, ..] if !by_another => "memories m indexed by memories_by_time",
+        [_, _, ..] if !has_own_index => "memories m indexed by memories_by_time",
         _ => "memories m",
     }
 }
 
-/// The wall first, then the places: nothing else is looked at.
+/// Tenant and scopes, as conditions that an index can start with.
 pub(super) fn within_scopes(readable: &Readable, scopes: &[VisibleScope]) -> Clauses {
     by_scope_column(readable, "m.scope", scopes)
 }
 
-/// As [`within`], by an index that does not begin with the places: the plus keeps those that do away.
+/// As [`within_scopes`], for an index that does not start with the scope: the unary plus keeps SQLite from using one
+/// that does.
 pub(super) fn across_scopes(readable: &Readable, scopes: &[VisibleScope]) -> Clauses {
     by_scope_column(readable, "+m.scope", scopes)
 }
@@ -76,13 +78,13 @@ fn tenant_value(readable: &Readable) -> Value {
     Value::Blob(id_bytes(readable.tenant.0).to_vec())
 }
 
-/// Everything a filter says of the memory itself.
+/// The conditions of a filter on the memory itself.
 pub(super) fn filter_conditions(clauses: &mut Clauses, readable: &Readable, filter: &Filter) {
     clauses.add_any_of("m.state", matching::wanted_states(filter).iter().map(|state| state.as_str()));
     clauses.add_any_of("m.kind", filter.kinds.iter().map(|kind| kind.as_str()));
     clauses.add_any_of("m.layer", filter.layers.iter().map(|layer| layer.as_str()));
-    if let Some(least) = filter.trust_min {
-        clauses.add_any_of("m.trust", Trust::ALL.iter().filter(|trust| **trust >= least).map(|trust| trust.as_str()));
+    if let Some(minimum) = filter.trust_min {
+        clauses.add_any_of("m.trust", Trust::ALL.iter().filter(|trust| **trust >= minimum).map(|trust| trust.as_str()));
     }
     if let (true, VisibleCandidates::AuthoredBy(author)) =
         (matching::wanted_states(filter).contains(&State::Constrained), &readable.constrained)
@@ -102,7 +104,8 @@ pub(super) fn filter_conditions(clauses: &mut Clauses, readable: &Readable, filt
 }
 
 impl Clauses {
-    /// One of the vocabulary's words, spelled out: an index over one of them is only used where it is named.
+    /// Restricts to some words of a vocabulary. They are literals, not parameters: SQLite uses a partial index only
+    /// where the query spells out its condition.
     fn add_any_of(&mut self, column: &str, words: impl Iterator<Item = &'static str>) {
         match words.collect::<Vec<_>>().as_slice() {
             [] => {}
@@ -118,13 +121,13 @@ impl Clauses {
     }
 }
 
-/// The conditions that need a table; the index in memory knows the others.
+/// The conditions on columns that only the table `memories` has; the index in memory tests the others.
 pub(super) fn table_conditions(clauses: &mut Clauses, filter: &Filter) {
     for tag in &filter.tags {
         clauses.add_condition("exists (select 1 from json_each(m.tags) where value = ?)", [tag.clone().into()]);
     }
     if let Some(prefix) = &filter.path_prefix {
-        // The first condition lets an index start at the right place.
+        // The first condition gives an index its starting point.
         clauses.add_condition(
             "m.path >= ? and substr(m.path, 1, length(?)) = ?",
             std::iter::repeat_n(prefix.clone().into(), 3),
@@ -133,7 +136,7 @@ pub(super) fn table_conditions(clauses: &mut Clauses, filter: &Filter) {
     clauses.add_optional("m.path = ?", filter.path.clone().map(Value::from));
     clauses.add_optional("m.session = ?", filter.session.clone().map(Value::from));
     match filter.always_inject {
-        // As in the partial index.
+        // Spelled as in the partial index.
         Some(true) => clauses.add_condition("m.always_inject", []),
         Some(false) => clauses.add_condition("not m.always_inject", []),
         None => {}

@@ -1,4 +1,4 @@
-//! How the database is doing.
+//! Health and integrity of the database file.
 
 use engine::ports::BackendHealth;
 use rusqlite::Connection;
@@ -6,14 +6,14 @@ use rusqlite::Connection;
 use super::Location;
 use super::fault::Fault;
 
-/// Places told of a damaged file: the first say enough.
+/// Reported problems of a damaged file: the first few are enough.
 const DAMAGE_MAX: u32 = 5;
 
-/// Reads every page; what does not fit together is told.
+/// Reads every page; returns what SQLite finds wrong.
 pub(super) fn find_damage(conn: &Connection) -> Result<Vec<String>, Fault> {
-    let mut checked = conn.prepare(&format!("pragma quick_check({DAMAGE_MAX})"))?;
-    let told = checked.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
-    Ok(told.into_iter().filter(|line| line != "ok").collect())
+    let mut statement = conn.prepare(&format!("pragma quick_check({DAMAGE_MAX})"))?;
+    let lines = statement.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
+    Ok(lines.into_iter().filter(|line| line != "ok").collect())
 }
 
 pub(super) fn read_health(conn: &Connection, location: &Location) -> Result<BackendHealth, Fault> {
@@ -27,7 +27,7 @@ pub(super) fn read_health(conn: &Connection, location: &Location) -> Result<Back
         location,
         version: rusqlite::version().to_owned(),
         migration: conn.pragma_query_value(None, "user_version", |row| row.get(0))?,
-        vectors: "8-bit, in memory; exact, among many only those nearest by their signs".to_owned(),
+        vectors: "8-bit, in memory; exact, or among the nearest by sign bits where there are many".to_owned(),
         memories: number("select coalesce(sum(live), 0) from scopes")?,
         syncs: None,
         bytes: number("pragma page_count")? * number("pragma page_size")?,

@@ -1,4 +1,5 @@
-//! Reading memories and their versions. The scope filter is in every query, and the predicate is asked again after it.
+//! Reads memories and their versions. Every query restricts to readable scopes, and every row read is tested again by
+//! `Readable::shows_memory`.
 
 use engine::model::id::{MemoryId, VersionId};
 use engine::model::memory::{Memory, Version};
@@ -10,15 +11,16 @@ use rusqlite::{Connection, ToSql, params_from_iter};
 
 use super::fault::Fault;
 use super::filter::{self, Clauses};
-use super::row_codec::{self, MEMORY, VERSION, id_bytes, to_micros};
+use super::row_codec::{self, MEMORY_COLUMNS, VERSION_COLUMNS, id_bytes, to_micros};
 use super::scopes::{self, VisibleScope};
 use crate::matching::{self, compare_memories, is_after_cursor};
 
-/// What a caller sees of a memory `m` at the place `s` of the store `t`: parameters 1 to 3 of [`Wall`].
-const SEEN: &str = "from memories m
+/// A memory `m` with its scope `s` and store `t`, which [`ACCESS_CONDITION`] tests.
+const PLACE_JOINS: &str = "from memories m
     join scopes s on s.tenant = m.tenant and s.id = m.scope
     join stores t on t.tenant = s.tenant and t.id = s.store";
-const WALL: &str = "m.tenant = ?1
+/// Which memories a caller may see; parameters 1 to 3 are those of [`AccessParams`].
+const ACCESS_CONDITION: &str = "m.tenant = ?1
     and t.state <> 'archived'
     and (?2 is null or exists (
       select 1
@@ -26,10 +28,12 @@ const WALL: &str = "m.tenant = ?1
       where j.value ->> 0 = s.kind and j.value ->> 1 = s.first and j.value ->> 2 = s.second))
     and (m.state <> 'constrained' or ?3 is null or m.author = ?3)";
 
-/// The parameters of [`WALL`].
+/// Parameters 1 to 3 of [`ACCESS_CONDITION`], in order.
 struct AccessParams {
     tenant: [u8; 16],
+    /// JSON list of `[kind, first, second]`; `None`: every scope.
     scopes: Option<String>,
+    /// Whose constrained memories are visible; `None`: everybody's.
     author: Option<String>,
 }
 
@@ -52,30 +56,31 @@ impl AccessParams {
 }
 
 pub(super) fn get_memory(conn: &Connection, readable: &Readable, address: &Address) -> Result<Option<Memory>, Fault> {
-    let place = |place| scopes::find_scope_id(conn, readable.tenant, place);
+    let scope_id = |place| scopes::find_scope_id(conn, readable.tenant, place);
     let (clause, value, scope) = match address {
+        // Names parameter 5 too, so that all three statements take the same parameters.
         Address::Id(id) => ("m.id = ?4 and ?5 is null", Value::Blob(id_bytes(id.0).to_vec()), None),
-        Address::Path { place: at, path } => {
-            ("m.scope = ?5 and m.path = ?4 and m.state = 'active'", path.clone().into(), place(at)?)
+        Address::Path { place, path } => {
+            ("m.scope = ?5 and m.path = ?4 and m.state = 'active'", path.clone().into(), scope_id(place)?)
         }
-        Address::Hash { place: at, sha256 } => (
+        Address::Hash { place, sha256 } => (
             "m.scope = ?5 and m.sha256 = ?4 and m.state = 'active' and m.path is null",
             sha256.clone().into(),
-            place(at)?,
+            scope_id(place)?,
         ),
     };
-    let wall = AccessParams::from_readable(readable)?;
+    let access = AccessParams::from_readable(readable)?;
     let sql = format!(
-        "select {MEMORY}
-         {SEEN}
+        "select {MEMORY_COLUMNS}
+         {PLACE_JOINS}
          join versions v on v.tenant = m.tenant and v.memory = m.id and v.number = m.number
          left join recalls r on r.tenant = m.tenant and r.memory = m.id
-         where {WALL} and {clause}
+         where {ACCESS_CONDITION} and {clause}
          order by m.id
          limit 1"
     );
     let mut statement = conn.prepare_cached(&sql)?;
-    let mut rows = statement.query((wall.tenant, wall.scopes, wall.author, value, scope))?;
+    let mut rows = statement.query((access.tenant, access.scopes, access.author, value, scope))?;
     let memory = rows.next()?.map(row_codec::read_memory).transpose()?;
     Ok(memory.filter(|memory| readable.shows_memory(memory)))
 }
@@ -100,22 +105,22 @@ pub(super) fn get_version(
     Ok(query_versions(conn, readable, "v.id = ?4", &[&id_bytes(version.0)])?.pop())
 }
 
-/// Versions of memories the caller sees, as far as he saw them when they stood.
+/// Versions of memories that the caller sees today, without those whose own scope or state hides them from the caller.
 fn query_versions(
     conn: &Connection,
     readable: &Readable,
     clause: &str,
-    more: &[&dyn ToSql],
+    clause_params: &[&dyn ToSql],
 ) -> Result<Vec<Version>, Fault> {
-    let wall = AccessParams::from_readable(readable)?;
+    let access = AccessParams::from_readable(readable)?;
     let sql = format!(
-        "select {VERSION}
-         {SEEN}
+        "select {VERSION_COLUMNS}
+         {PLACE_JOINS}
          join versions v on v.tenant = m.tenant and v.memory = m.id
-         where {WALL} and {clause}"
+         where {ACCESS_CONDITION} and {clause}"
     );
-    let mut params: Vec<&dyn ToSql> = vec![&wall.tenant, &wall.scopes, &wall.author];
-    params.extend_from_slice(more);
+    let mut params: Vec<&dyn ToSql> = vec![&access.tenant, &access.scopes, &access.author];
+    params.extend_from_slice(clause_params);
     let mut statement = conn.prepare_cached(&sql)?;
     let mut rows = statement.query(&*params)?;
     let mut versions = Vec::new();
@@ -150,9 +155,9 @@ pub(super) fn list_memories(
     filter::filter_conditions(&mut clauses, readable, filter);
     let order = page_conditions(&mut clauses, page, filter.fade_below.is_some());
     let table = filter::indexed_table(filter, Some(page.order), &scopes);
-    // Only what is on the page is read in full.
+    // The inner query finds the page by an index; versions are joined for its rows only.
     let sql = format!(
-        "select {MEMORY}
+        "select {MEMORY_COLUMNS}
          from (
            select m.*
            from {table}
@@ -181,7 +186,7 @@ fn query_memories(conn: &Connection, readable: &Readable, sql: &str, params: Vec
     Ok(memories)
 }
 
-/// Adds where the stretch begins; answers how it is sorted. A memory without a path sorts first.
+/// Adds the condition for rows after the cursor; returns the `order by` list. A memory without a path sorts first.
 fn page_conditions(clauses: &mut Clauses, page: &PageRequest, faded: bool) -> &'static str {
     let id = |id: &MemoryId| Value::Blob(id_bytes(id.0).to_vec());
     match (page.order, &page.after) {
@@ -207,13 +212,14 @@ fn page_conditions(clauses: &mut Clauses, page: &PageRequest, faded: bool) -> &'
         SortOrder::Oldest => "m.created_at, m.id",
         SortOrder::Expiring => "m.expires_at, m.id",
         SortOrder::LastTurn => "m.turn desc, m.id desc",
-        // As the index has them: to sort all that is due for each batch would take longer than the work on it.
+        // The order of the index: sorting everything that is due for each batch would take longer than the upkeep
+        // itself.
         SortOrder::Fading if faded => "m.scope, m.fade, m.id",
         SortOrder::Fading => "m.fade, m.id",
     }
 }
 
-/// The memories of these places as they stood at a time, from the log.
+/// The memories of these scopes in the version that was current at a time.
 pub(super) fn memories_as_of(
     conn: &Connection,
     readable: &Readable,
@@ -222,6 +228,7 @@ pub(super) fn memories_as_of(
     at: Timestamp,
 ) -> Result<Vec<Memory>, Fault> {
     let mut clauses = filter::within_scopes(readable, scopes);
+    // Only conditions that held at the time may narrow the query; the filter is tested on the old version below.
     clauses.add_condition("m.created_at <= ?", [to_micros(at).into()]);
     clauses.add_condition(
         "v.number = (
@@ -232,7 +239,7 @@ pub(super) fn memories_as_of(
     );
     let table = filter::indexed_table(&Filter::default(), None, scopes);
     let sql = format!(
-        "select {MEMORY}
+        "select {MEMORY_COLUMNS}
          from {table}
          join versions v on v.tenant = m.tenant and v.memory = m.id
          left join recalls r on r.tenant = m.tenant and r.memory = m.id

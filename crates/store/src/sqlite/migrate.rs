@@ -1,51 +1,21 @@
-//! Brings a database up to date when it is opened, all steps or none.
+//! Migrates a database to the newest schema when it is opened, all missing migrations in one transaction.
 
-use engine::model::error::StoreError;
-use engine::text::digest::content_sha256;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::fault::Fault;
+use crate::migrations::{LATEST_MIGRATION, SQLITE_MIGRATIONS, check_known};
 
-struct Migration {
-    name: &'static str,
-    sql: &'static str,
-}
-
-macro_rules! migrations {
-    ($($name:literal),+ $(,)?) => {
-        &[$(Migration { name: $name, sql: include_str!(concat!("../../migrations/sqlite/", $name, ".sql")) }),+]
-    };
-}
-
-/// In order; the number of a step is its place, counted from one.
-const MIGRATIONS: &[Migration] = migrations![
-    "0001_tenants",
-    "0002_memories",
-    "0003_recall",
-    "0004_events",
-    "0005_fewer_trees",
-    "0006_leases",
-    "0007_redacted_evidence",
-    "0008_due",
-    "0009_term_by_term",
-    "0010_words_in_lists",
-    "0011_trees_in_use"
-];
-
-/// The newest schema this program knows.
-pub(super) const KNOWN: u32 = MIGRATIONS.len() as u32;
-
-/// Marks the file as ours ("Ingr" in ASCII), so that another program's database is never written to.
+/// Marks the file as an Ingrain database ("Ingr" in ASCII): a database of another program is never written to.
 const APPLICATION_ID: i32 = 0x496e_6772;
 
 pub(super) fn run_migrations(conn: &Connection) -> Result<(), Fault> {
-    migrate_to(conn, KNOWN)
+    migrate_to(conn, LATEST_MIGRATION)
 }
 
-/// As far as a step, so that tests can start from every older version.
+/// Migrates up to a version; tests start from every older one.
 fn migrate_to(conn: &Connection, last: u32) -> Result<(), Fault> {
     if read_version_atomically(conn)? < last {
-        // Another process may be doing the same: whoever comes second finds it done.
+        // Another process may migrate at the same time. The one that gets the lock second finds nothing left to do.
         conn.execute_batch("begin immediate")?;
         if let Err(fault) = apply_migrations(conn, last) {
             conn.execute_batch("rollback")?;
@@ -57,69 +27,68 @@ fn migrate_to(conn: &Connection, last: u32) -> Result<(), Fault> {
 }
 
 fn apply_migrations(conn: &Connection, last: u32) -> Result<(), Fault> {
+    // Read again under the lock: another process may have migrated since.
     let found = schema_version(conn)?;
     conn.execute_batch(
         "create table if not exists migrations (number integer primary key, name text not null, sha256 text not null)",
     )?;
-    for (number, step) in (1..=last).zip(MIGRATIONS).skip(found as usize) {
-        conn.execute_batch(step.sql)?;
+    for (number, migration) in (1..=last).zip(SQLITE_MIGRATIONS).skip(found as usize) {
+        conn.execute_batch(migration.sql)?;
         conn.execute(
             "insert into migrations (number, name, sha256) values (?1, ?2, ?3)",
-            (number, step.name, content_sha256(step.sql)),
+            (number, migration.name, migration.sha256()),
         )?;
     }
+    // Both pragmas write to the file header and so belong to the transaction.
     conn.pragma_update(None, "application_id", APPLICATION_ID)?;
     conn.pragma_update(None, "user_version", last)?;
     Ok(())
 }
 
-/// As [`standing`], all of it at one moment: another process may be making the tables between two looks.
+/// As [`schema_version`], in one read transaction: another process may create the tables between two queries.
 fn read_version_atomically(conn: &Connection) -> Result<u32, Fault> {
-    let moment = conn.unchecked_transaction()?;
-    let found = schema_version(&moment)?;
-    moment.commit()?;
+    let transaction = conn.unchecked_transaction()?;
+    let found = schema_version(&transaction)?;
+    transaction.commit()?;
     Ok(found)
 }
 
-/// How far the database is, and whether it is ours at all.
+/// Number of the last migration. Refuses a database of another program.
 fn schema_version(conn: &Connection) -> Result<u32, Fault> {
     let number = |name: &str| conn.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
     let (application, found) = (number("application_id")?, number("user_version")?);
     let tables: u32 = conn.query_row("select count(*) from sqlite_schema", [], |row| row.get(0))?;
+    // Zero with no tables is an empty file, which becomes ours.
     if application != APPLICATION_ID && (application != 0 || tables > 0) {
-        return Err(Fault::corrupt("it is a database of another program"));
+        return Err(Fault::corrupt("the file is a database of another program"));
     }
     check_version_number(found)
 }
 
 fn check_version_number(found: i32) -> Result<u32, Fault> {
-    let found = u32::try_from(found).map_err(|_| Fault::corrupt("its version number is negative"))?;
-    match found > KNOWN {
-        true => Err(StoreError::SchemaTooNew { found, known: KNOWN }.into()),
-        false => Ok(found),
-    }
+    let found = u32::try_from(found).map_err(|_| Fault::corrupt("the schema version is negative"))?;
+    Ok(check_known(found)?)
 }
 
-/// Whether this program knows how far an open database is.
+/// Refuses an open database that a newer program has migrated.
 pub(super) fn check_not_newer(conn: &Connection) -> Result<(), Fault> {
     check_version_number(conn.pragma_query_value(None, "user_version", |row| row.get(0))?).map(drop)
 }
 
-/// INVARIANT: a step is never edited after it has shipped.
 fn verify_checksums(conn: &Connection) -> Result<(), Fault> {
     let found = schema_version(conn)?;
     let mut recorded = conn.prepare("select sha256 from migrations where number = ?1")?;
-    for (number, step) in (1..=found).zip(MIGRATIONS) {
+    for (number, migration) in (1..=found).zip(SQLITE_MIGRATIONS) {
         let sha256: Option<String> = recorded.query_row([number], |row| row.get(0)).optional()?;
-        if sha256.as_deref() != Some(content_sha256(step.sql).as_str()) {
-            return Err(Fault::corrupt(format!("migration `{}` is not the one this program knows", step.name)));
-        }
+        migration.check_unedited(sha256.as_deref())?;
     }
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    use engine::model::error::StoreError;
+
     use super::*;
 
     fn schema(conn: &Connection) -> Vec<String> {
@@ -131,7 +100,7 @@ mod tests {
     fn every_older_version_becomes_the_newest() {
         let fresh = Connection::open_in_memory().unwrap();
         run_migrations(&fresh).unwrap();
-        for older in 0..KNOWN {
+        for older in 0..LATEST_MIGRATION {
             let conn = Connection::open_in_memory().unwrap();
             migrate_to(&conn, older).ok();
             assert_eq!(schema_version(&conn).unwrap(), older);
@@ -145,7 +114,7 @@ mod tests {
         let conn = Connection::open_in_memory().unwrap();
         run_migrations(&conn).unwrap();
         run_migrations(&conn).unwrap();
-        assert_eq!(schema_version(&conn).unwrap(), KNOWN);
+        assert_eq!(schema_version(&conn).unwrap(), LATEST_MIGRATION);
     }
 
     #[test]

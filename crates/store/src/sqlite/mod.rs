@@ -1,4 +1,5 @@
-//! SQLite: one file, one writer thread with group commit, a few readers, an index in memory for recall.
+//! The SQLite backend: one file, one writer with group commit, a pool of read connections, and a recall index in
+//! memory.
 
 mod busy_handler;
 mod checkpoint;
@@ -52,26 +53,27 @@ use pool::Readers;
 use schema_watch::SchemaWatch;
 use writer::Writer;
 
-/// How often to look for events of other processes, which cannot wake us: soon for a person, rarely for a disk.
+/// Poll interval for events of other processes, which cannot signal this one: short for a person who waits, long enough
+/// to cost the disk nothing.
 const EVENT_POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Where the database is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Location {
     File(PathBuf),
-    /// Gone when it is dropped: for tests and demonstrations.
+    /// Lives as long as the backend: for tests and demonstrations.
     Memory,
 }
 
-/// What can be tuned.
+/// Tuning options.
 #[derive(Debug, Clone)]
 pub struct SqliteOptions {
-    /// Bytes of recall index kept in memory; the scopes longest unused go first. Zero keeps nothing and reads less: for
-    /// a program that asks one question and ends.
+    /// Memory for the recall index in bytes; least recently used scopes are evicted first. Zero keeps no index and
+    /// reads only the rows one search needs: for a program that runs one search and exits.
     pub recall_bytes_max: usize,
-    /// How long another process that writes is waited for.
+    /// How long to wait for another process that holds the write lock.
     pub wait_max: Duration,
-    /// Told of the file when such a wait gets long, once each.
+    /// Called with the file when such a wait gets long, once per wait.
     pub on_wait: Option<fn(&Path)>,
 }
 
@@ -80,14 +82,14 @@ impl Default for SqliteOptions {
         SqliteOptions {
             // A million memories of a paragraph each with vectors of 256 dimensions take some 600 MiB.
             recall_bytes_max: 1024 * 1024 * 1024,
-            // Groups take milliseconds; this is for a crowd on a slow disk.
+            // A group commit takes milliseconds; this allows for many processes on a slow disk.
             wait_max: Duration::from_secs(60),
             on_wait: None,
         }
     }
 }
 
-/// Opens a database, makes it where there is none, and brings it up to date.
+/// Opens a database, creates it if missing, and migrates it to the newest schema.
 pub fn open_sqlite(location: &Location, options: &SqliteOptions) -> Result<Arc<dyn Backend>, StoreError> {
     let path = match location {
         Location::File(path) => Some(path.as_path()),
@@ -97,31 +99,32 @@ pub fn open_sqlite(location: &Location, options: &SqliteOptions) -> Result<Arc<d
         file_identity::refuse_emptied_file(path)?;
         create_private_file(path).map_err(|error| StoreError::Unwritable(format!("`{}`: {error}", path.display())))?;
     }
-    let named = |error: Fault| busy_handler::add_file_name(error.into(), path, options.wait_max);
-    let conn = pool::open_writer(path, options).map_err(named)?;
-    migrate::run_migrations(&conn).map_err(named)?;
+    let with_file = |error: Fault| busy_handler::add_file_name(error.into(), path, options.wait_max);
+    let conn = pool::open_writer(path, options).map_err(with_file)?;
+    migrate::run_migrations(&conn).map_err(with_file)?;
     let shared = Arc::new(Mutex::new(conn));
     let readers =
         path.map_or_else(|| Readers::Memory(shared.clone()), |path| Readers::for_file(path, options.wait_max));
     let recall = recall::RecallIndex::new(options.recall_bytes_max);
-    let news = Arc::new(Notifier::default());
-    let checkpointer = path.map(|path| Checkpointer::start(path, shared.clone(), news.clone())).transpose()?;
-    let writer = Writer::start(shared, news.clone())?;
+    let notifier = Arc::new(Notifier::default());
+    let checkpointer = path.map(|path| Checkpointer::start(path, shared.clone(), notifier.clone())).transpose()?;
+    let writer = Writer::start(shared, notifier.clone())?;
     let file = Arc::new(DatabaseFile { location: location.clone(), wait_max: options.wait_max });
-    let standing = path.map(FileIdentity::from_path);
+    // Read after the file was opened: an identity read before could be that of a file replaced in between.
+    let file_identity = path.map(FileIdentity::from_path);
     Ok(Arc::new(Sqlite {
         file,
-        file_identity: standing,
+        file_identity,
         schema_watch: SchemaWatch::new(),
         readers,
         _checkpointer: checkpointer,
         writer,
         recall,
-        notifier: news,
+        notifier,
     }))
 }
 
-/// Makes the folder and the file so that only their owner may look; the log files copy the file's mode.
+/// Creates the folder and the file with access for their owner only; SQLite gives its log files the mode of the file.
 fn create_private_file(path: &Path) -> std::io::Result<()> {
     let mut file = std::fs::OpenOptions::new();
     let mut folder = std::fs::DirBuilder::new();
@@ -134,6 +137,7 @@ fn create_private_file(path: &Path) -> std::io::Result<()> {
     if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         folder.recursive(true).create(parent)?;
     }
+    // Not `truncate`: the file may hold a database. Not `create_new`: another process may create it at the same time.
     file.append(true).create(true).open(path).map(drop)
 }
 
@@ -142,14 +146,14 @@ struct Sqlite {
     file_identity: Option<FileIdentity>,
     schema_watch: SchemaWatch,
     readers: Readers,
-    /// Goes before the writer, which closes the file.
+    /// Declared before the writer, so that it is dropped first: the writer closes the file.
     _checkpointer: Option<Checkpointer>,
     writer: Writer,
     recall: recall::RecallIndex,
     notifier: Arc<Notifier>,
 }
 
-/// Where it is, and how long that is waited for.
+/// The location and the lock timeout, for error messages.
 struct DatabaseFile {
     location: Location,
     wait_max: Duration,
@@ -173,7 +177,7 @@ impl Sqlite {
             .map_err(|error| self.file.add_file_name(error))
     }
 
-    /// Whether it may be written to.
+    /// Fails where the file was replaced or truncated, or a newer program has migrated it.
     fn check_writable(&self) -> Result<(), StoreError> {
         self.file_identity.as_ref().map_or(Ok(()), FileIdentity::check_if_due)?;
         self.schema_watch.check_if_due(&self.readers).map_err(|error| self.file.add_file_name(error))
@@ -190,8 +194,8 @@ impl Backend for Sqlite {
         match self.check_writable() {
             Ok(()) => {
                 let file = self.file.clone();
-                let named = move |outcome: Result<_, _>| answer(outcome.map_err(|error| file.add_file_name(error)));
-                self.writer.submit(change, Box::new(named));
+                let callback = move |outcome: Result<_, _>| answer(outcome.map_err(|error| file.add_file_name(error)));
+                self.writer.submit(change, Box::new(callback));
             }
             Err(error) => answer(Err(error)),
         }
@@ -207,8 +211,8 @@ impl Backend for Sqlite {
 
     fn commit_later_with_callback(&self, change: Change, answer: StoreCallback<()>) {
         let file = self.file.clone();
-        let named = move |outcome: Result<_, _>| answer(outcome.map_err(|error| file.add_file_name(error)));
-        self.writer.commit_soon(change, Box::new(named));
+        let callback = move |outcome: Result<_, _>| answer(outcome.map_err(|error| file.add_file_name(error)));
+        self.writer.commit_soon(change, Box::new(callback));
     }
 
     fn flush_with_callback(&self, answer: StoreCallback<()>) {
@@ -224,7 +228,7 @@ impl Backend for Sqlite {
     }
 
     fn ensure_tenant(&self, tenant: &Tenant) -> Result<Tenant, StoreError> {
-        // Almost always it is there, and then nothing needs to be written.
+        // The tenant almost always exists, and a read does not wait for the writer.
         match self.with_reader(|conn| records::find_tenant(conn, &tenant.slug))? {
             Some(tenant) => Ok(tenant),
             None => self.writer.ensure_tenant(tenant.clone()).map_err(|error| self.file.add_file_name(error)),
@@ -292,7 +296,7 @@ impl Backend for Sqlite {
     }
 
     fn wait_events(&self, tenant: TenantId, after: u64, at_most: Duration) -> Result<u64, StoreError> {
-        // The bell rings for this process only; others are found by looking.
+        // The notifier is signalled by this process only; events of other processes are found by polling.
         self.notifier.wait_for_event(after, at_most, EVENT_POLL_INTERVAL, || self.last_event_seq(tenant))
     }
 

@@ -1,7 +1,7 @@
-//! Connections: how they are set up, and the readers that wait for work.
+//! Connections: their settings, and the pool of read connections.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use engine::model::error::StoreError;
@@ -10,28 +10,24 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::fault::Fault;
 use super::{SqliteOptions, busy_handler, wal_vfs};
+use crate::sync::lock;
 
-/// Readers kept open for the next read; more are opened when more ask at once.
+/// Idle read connections kept open. More are opened when more reads run at once, and closed afterwards.
 const IDLE_MAX: usize = 4;
-/// Distinct statements of this backend, with room.
+/// Prepared statements cached per connection: more than this backend has.
 const STATEMENTS_CACHED_MAX: usize = 160;
-/// KiB of pages the writer keeps: the right edges of all its trees, and then some.
+/// Page cache of the writer in KiB: enough for the right edges of all B-trees, where new rows go.
 const WRITER_CACHE_KIB: i64 = 768;
-/// KiB of pages a reader keeps; the file cache of the system is behind it.
+/// Page cache of a reader in KiB; behind it is the file cache of the operating system.
 const READER_CACHE_KIB: i64 = 512;
-/// Pages of log after which the writer copies them to the database itself: 64 MiB, far more than is left where the
-/// checkpointer keeps up.
+/// Log pages after which the writer runs a checkpoint itself: 64 MiB, far more than there are while the checkpointer
+/// keeps up.
 const CHECKPOINT_PAGES: i64 = 16_000;
-/// How long the checkpointer waits for readers and writers: it comes again soon, and others may wait behind it.
+/// How long the checkpointer waits for a lock. Short: it retries soon, and writers may queue behind it.
 const CHECKPOINT_WAIT: Duration = Duration::from_millis(5);
 
-/// The connection that writes. In memory it is the only one, and readers share it.
+/// The write connection. A database in memory has no other, so its readers share it.
 pub(super) type SharedConnection = Arc<Mutex<Connection>>;
-
-/// A poisoned connection is usable: an open transaction is rolled back before the next one starts.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 pub(super) fn open_writer(path: Option<&Path>, options: &SqliteOptions) -> Result<Connection, Fault> {
     let mut conn = match path {
@@ -46,24 +42,26 @@ pub(super) fn open_writer(path: Option<&Path>, options: &SqliteOptions) -> Resul
     }
     configure_connection(&conn, WRITER_CACHE_KIB)?;
     enable_wal(&conn, path, options)?;
-    // `log_file` relies on this.
+    // `wal_vfs` relies on the sync of the log before each commit.
     conn.pragma_update(None, "synchronous", "full")?;
+    // Off by default in SQLite, and set per connection.
     conn.pragma_update(None, "foreign_keys", true)?;
     conn.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
-    // What is deleted is overwritten: redaction and erasure mean it.
+    // Deleted text is overwritten with zeros: redacted and erased text must not stay in free pages.
     conn.pragma_update(None, "secure_delete", true)?;
     Ok(conn)
 }
 
-/// Turns the log on. Where many begin one file at once, SQLite gives up on this without asking the busy handler.
+/// Turns the write-ahead log on. SQLite does not call the busy handler here, so where many processes create one file at
+/// once, the retries are made by hand.
 fn enable_wal(conn: &Connection, path: Option<&Path>, options: &SqliteOptions) -> Result<(), Fault> {
-    let mut goes_on = path.map(|path| busy_handler::retry_handler(path, options.wait_max, options.on_wait));
+    let mut keep_waiting = path.map(|path| busy_handler::retry_handler(path, options.wait_max, options.on_wait));
     let mut tries = 0;
     loop {
         match conn.pragma_update(None, "journal_mode", "wal") {
             Err(error)
                 if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
-                    && goes_on.as_mut().is_some_and(|goes_on| goes_on(tries)) =>
+                    && keep_waiting.as_mut().is_some_and(|keep_waiting| keep_waiting(tries)) =>
             {
                 tries += 1;
             }
@@ -72,9 +70,9 @@ fn enable_wal(conn: &Connection, path: Option<&Path>, options: &SqliteOptions) -
     }
 }
 
-/// The connection that copies the log into the database and does nothing else.
+/// The connection of the checkpointer, which only copies the log into the database.
 pub(super) fn open_checkpointer(path: &Path) -> Result<Connection, Fault> {
-    let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | common_flags())?;
+    let conn = Connection::open_with_flags(path, writer_flags())?;
     conn.busy_timeout(CHECKPOINT_WAIT)?;
     conn.pragma_update(None, "synchronous", "full")?;
     Ok(conn)
@@ -92,21 +90,23 @@ fn writer_flags() -> OpenFlags {
 }
 
 fn common_flags() -> OpenFlags {
-    // Each connection is used by one thread at a time, so it needs no lock of its own.
+    // Each connection is used by one thread at a time, so SQLite needs no mutex around it.
     OpenFlags::SQLITE_OPEN_NO_MUTEX
 }
 
 fn configure_connection(conn: &Connection, cache_kib: i64) -> Result<(), Fault> {
     conn.set_prepared_statement_cache_capacity(STATEMENTS_CACHED_MAX);
-    // A plan is made once: without this, a statement that meets a partial index is planned anew for every value bound.
+    // Query planner stability guarantee: without it, SQLite plans a statement that could use a partial index again for
+    // each bound value.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    // Negative means KiB.
+    // A negative size is in KiB, a positive one in pages.
     conn.pragma_update(None, "cache_size", -cache_kib)?;
+    // Sorting must not write content to temporary files, which would stay outside of redaction and erasure.
     conn.pragma_update(None, "temp_store", "memory")?;
     Ok(())
 }
 
-/// Where reads come from.
+/// Source of read connections.
 pub(super) enum Readers {
     File { path: std::path::PathBuf, wait_max: Duration, idle: Mutex<Vec<Connection>> },
     Memory(SharedConnection),
@@ -117,7 +117,7 @@ impl Readers {
         Readers::File { path: path.to_owned(), wait_max, idle: Mutex::default() }
     }
 
-    /// Runs one read in one transaction: everything in it sees the same moment.
+    /// Runs `work` in one read transaction, so that all its queries see one snapshot.
     pub(super) fn with_connection<T>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, Fault>,
@@ -125,8 +125,9 @@ impl Readers {
         match self {
             Readers::Memory(shared) => Ok(in_transaction(&lock(shared), work)?),
             Readers::File { path, wait_max, idle } => {
-                let waiting = lock(idle).pop();
-                let conn = waiting.map_or_else(|| open_reader(path, *wait_max), Ok)?;
+                let pooled = lock(idle).pop();
+                let conn = pooled.map_or_else(|| open_reader(path, *wait_max), Ok)?;
+                // A panic in `work` drops the connection, so only one without an open transaction is reused.
                 let answer = in_transaction(&conn, work);
                 let mut idle = lock(idle);
                 if idle.len() < IDLE_MAX {

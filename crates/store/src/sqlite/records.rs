@@ -1,4 +1,4 @@
-//! Tenants, and the side records: one shape, one path, the table named by the engine's vocabulary.
+//! Tenants and record rows. All record tables have the same columns; `RowKind` names the table.
 
 use engine::model::id::TenantId;
 use engine::model::row::{Row, RowFilter, RowKind};
@@ -30,8 +30,9 @@ fn to_tenant(row: &rusqlite::Row<'_>) -> Result<Tenant, Fault> {
 }
 
 pub(super) fn ensure_tenant(conn: &Connection, wanted: &Tenant) -> Result<Tenant, Fault> {
-    if let Some(standing) = find_tenant(conn, &wanted.slug)? {
-        return Ok(standing);
+    // No race: this runs in the write transaction.
+    if let Some(existing) = find_tenant(conn, &wanted.slug)? {
+        return Ok(existing);
     }
     conn.prepare_cached("insert into tenants (id, slug, created_at) values (?1, ?2, ?3)")?.execute((
         id_bytes(wanted.id.0),
@@ -43,7 +44,7 @@ pub(super) fn ensure_tenant(conn: &Connection, wanted: &Tenant) -> Result<Tenant
 }
 
 pub(super) fn upsert_row(conn: &Connection, tenant: TenantId, row: &Row) -> Result<(), Fault> {
-    // Not `insert or replace`: that would delete the row first, and what refers to it with it.
+    // Not `insert or replace`: that deletes the old row first, and with it the rows that refer to it.
     let sql = format!(
         "insert into {} (tenant, id, state, subject, parent, at, body)
          values (?1, ?2, ?3, ?4, ?5, ?6, ?7)
@@ -94,7 +95,7 @@ pub(super) fn list_rows(
 }
 
 fn rows_query(tenant: TenantId, kind: RowKind, filter: &RowFilter) -> (String, Vec<Value>) {
-    let (beyond, direction) = if filter.newest_first { ("<", "desc") } else { (">", "asc") };
+    let (comparison, direction) = if filter.newest_first { ("<", "desc") } else { (">", "asc") };
     let mut sql = format!("select id, state, subject, parent, at, body from {kind} where tenant = ?");
     let mut params = vec![Value::Blob(id_bytes(tenant.0).to_vec())];
     for (column, value) in [("state", &filter.state), ("subject", &filter.subject), ("parent", &filter.parent)] {
@@ -108,11 +109,11 @@ fn rows_query(tenant: TenantId, kind: RowKind, filter: &RowFilter) -> (String, V
         params.push(to_micros(before).into());
     }
     if let Some((at, id)) = &filter.after {
-        sql += &format!(" and (at, id) {beyond} (?, ?)");
+        sql += &format!(" and (at, id) {comparison} (?, ?)");
         params.extend([to_micros(*at).into(), id.clone().into()]);
     }
     sql += &format!(" order by at {direction}, id {direction}");
-    // A filter that says no limit takes all.
+    // Zero means no limit.
     if filter.limit > 0 {
         sql += " limit ?";
         params.push(i64::try_from(filter.limit).unwrap_or(i64::MAX).into());

@@ -1,17 +1,17 @@
-//! Rows to nouns and back.
+//! Conversions between rows and the engine's types.
 
 use std::str::FromStr;
 
 use engine::model::id::VersionId;
 use engine::model::memory::{Memory, Version};
-use jiff::Timestamp;
 use rusqlite::Row;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 use super::fault::Fault;
+pub(super) use crate::column_codec::{from_micros, to_json, to_micros};
 
-/// An id as it stands in columns.
+/// An id column: its 16 bytes.
 pub(super) fn id_bytes(id: Uuid) -> [u8; 16] {
     id.into_bytes()
 }
@@ -20,16 +20,7 @@ pub(super) fn read_uuid(row: &Row<'_>, at: usize) -> Result<Uuid, Fault> {
     Ok(Uuid::from_bytes(row.get(at)?))
 }
 
-/// A time as it stands in columns.
-pub(super) fn to_micros(at: Timestamp) -> i64 {
-    at.as_microsecond()
-}
-
-pub(super) fn from_micros(micros: i64) -> Result<Timestamp, Fault> {
-    Timestamp::from_microsecond(micros).map_err(Fault::corrupt)
-}
-
-/// A word of the vocabulary.
+/// A column with a word of an engine vocabulary, such as a state.
 pub(super) fn read_word<T: FromStr<Err = engine::model::error::Error>>(row: &Row<'_>, at: usize) -> Result<T, Fault> {
     row.get_ref(at)?.as_str().map_err(Fault::corrupt)?.parse().map_err(Fault::corrupt)
 }
@@ -38,8 +29,8 @@ pub(super) fn read_json<T: DeserializeOwned>(row: &Row<'_>, at: usize) -> Result
     serde_json::from_str(row.get_ref(at)?.as_str().map_err(Fault::corrupt)?).map_err(Fault::corrupt)
 }
 
-/// The columns [`memory`] reads, of a version `v` and the counters `r`.
-pub(super) const MEMORY: &str = "v.snapshot, v.content, r.count, r.last";
+/// The columns [`read_memory`] reads, of a version `v` and its recall counters `r`.
+pub(super) const MEMORY_COLUMNS: &str = "v.snapshot, v.content, r.count, r.last";
 
 pub(super) fn read_memory(row: &Row<'_>) -> Result<Memory, Fault> {
     let mut memory: Memory = read_json(row, 0)?;
@@ -49,8 +40,9 @@ pub(super) fn read_memory(row: &Row<'_>) -> Result<Memory, Fault> {
     Ok(memory)
 }
 
-/// The columns [`version`] reads. Counters are not part of a version.
-pub(super) const VERSION: &str = "v.snapshot, v.content, v.id, v.number, v.operation, v.previous, v.actor, v.run,
+/// The columns [`read_version`] reads. Recall counters are not part of a version.
+pub(super) const VERSION_COLUMNS: &str =
+    "v.snapshot, v.content, v.id, v.number, v.operation, v.previous, v.actor, v.run,
     v.conversation, v.reason, v.evidence, v.at, v.redacted_at";
 
 pub(super) fn read_version(row: &Row<'_>) -> Result<Version, Fault> {
@@ -70,9 +62,4 @@ pub(super) fn read_version(row: &Row<'_>) -> Result<Version, Fault> {
         at: from_micros(row.get(11)?)?,
         redacted_at: row.get::<_, Option<i64>>(12)?.map(from_micros).transpose()?,
     })
-}
-
-/// Nouns of the engine are maps of plain values, which always become JSON.
-pub(super) fn to_json(value: &impl serde::Serialize) -> Result<String, Fault> {
-    serde_json::to_string(value).map_err(Fault::corrupt)
 }

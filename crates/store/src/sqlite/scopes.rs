@@ -1,4 +1,4 @@
-//! Places: their numbers, their counters, and which of them a caller sees.
+//! Scopes: the row of each place with its id and counters, and which of them a caller may read.
 
 use engine::model::guard::Place;
 use engine::model::id::TenantId;
@@ -11,12 +11,12 @@ use super::commit::Head;
 use super::fault::Fault;
 use super::row_codec::{id_bytes, read_word};
 
-/// A place a caller sees into.
+/// A scope that the caller may read.
 pub(super) struct VisibleScope {
     pub(super) id: i64,
-    /// The newest row of the recall index there.
+    /// Sequence number of its newest row in the recall index.
     pub(super) recall_seq: u64,
-    /// Active memories there.
+    /// Number of active memories.
     pub(super) live: usize,
 }
 
@@ -33,7 +33,7 @@ pub(super) fn find_scope_id(conn: &Connection, tenant: TenantId, place: &Place) 
     Ok(id)
 }
 
-/// The place's number; made on its first write.
+/// The scope id of a place; the row is inserted on its first write.
 pub(super) fn ensure_scope(conn: &Connection, head: &mut Head, store: &str, scope: &Scope) -> Result<i64, Fault> {
     let place = Place { store: store.to_owned(), scope: scope.clone() };
     if let Some(id) = head.scope_id(conn, &place)? {
@@ -49,7 +49,7 @@ pub(super) fn ensure_scope(conn: &Connection, head: &mut Head, store: &str, scop
     Ok(id)
 }
 
-/// Live memories by store.
+/// Active memories per store.
 pub(super) fn live_counts(conn: &Connection, tenant: TenantId) -> Result<Vec<(String, u64)>, Fault> {
     let mut statement = conn.prepare_cached(
         "select store, sum(live)
@@ -74,33 +74,34 @@ pub(super) fn scope_state(conn: &Connection, tenant: TenantId, scope: i64) -> Re
     Ok(state.unwrap_or_default())
 }
 
-/// The places that are both readable and asked for. Archived and closed stores are not looked into, so that what stands
-/// there takes no place in a pool.
+/// The scopes that are readable and that the filter asks for, by ascending id. Archived and hidden stores are left out
+/// here, before ranking, so that their memories take no place among the candidates.
 pub(super) fn visible_scopes(
     conn: &Connection,
     readable: &Readable,
     filter: &Filter,
 ) -> Result<Vec<VisibleScope>, Fault> {
-    let wall = id_bytes(readable.tenant.0);
+    let tenant = id_bytes(readable.tenant.0);
     let by_scope = "s.kind = ?2 and s.first = ?3 and s.second = ?4";
-    let mut seen = Vec::new();
-    let mut take =
-        |clause: &str, params: &dyn Fn(&mut rusqlite::CachedStatement) -> Result<Vec<VisibleScope>, Fault>| {
+    let mut visible = Vec::new();
+    let mut collect =
+        |clause: &str, run: &dyn Fn(&mut rusqlite::CachedStatement) -> Result<Vec<VisibleScope>, Fault>| {
             let sql = format!(
                 "select s.id, s.recall_seq, s.store, s.kind, s.live
              from scopes s
              join stores t on t.tenant = s.tenant and t.id = s.store
              where s.tenant = ?1 and t.state <> 'archived' and {clause}"
             );
-            seen.extend(params(&mut conn.prepare_cached(&sql)?)?);
+            visible.extend(run(&mut conn.prepare_cached(&sql)?)?);
             Ok::<(), Fault>(())
         };
+    // The narrowest condition goes into the query, so that it uses an index; `collect_visible` tests the rest.
     match (&readable.scopes, filter) {
         (_, Filter { places, .. }) if !places.is_empty() => {
             for place in places.iter().filter(|place| readable.sees_scope(&place.scope)) {
                 let (first, second) = place.scope.name_columns();
-                take(&format!("{by_scope} and s.store = ?5"), &|statement| {
-                    let params = (wall, place.scope.kind().as_str(), first, second, &place.store);
+                collect(&format!("{by_scope} and s.store = ?5"), &|statement| {
+                    let params = (tenant, place.scope.kind().as_str(), first, second, &place.store);
                     collect_visible(statement, params, readable, filter)
                 })?;
             }
@@ -108,21 +109,24 @@ pub(super) fn visible_scopes(
         (ReadableScopes::These(scopes), _) => {
             for scope in scopes {
                 let (first, second) = scope.name_columns();
-                take(by_scope, &|statement| {
-                    collect_visible(statement, (wall, scope.kind().as_str(), first, second), readable, filter)
+                collect(by_scope, &|statement| {
+                    collect_visible(statement, (tenant, scope.kind().as_str(), first, second), readable, filter)
                 })?;
             }
         }
         (ReadableScopes::All, Filter { stores, .. }) if !stores.is_empty() => {
             for store in stores {
-                take("s.store = ?2", &|statement| collect_visible(statement, (wall, store), readable, filter))?;
+                collect("s.store = ?2", &|statement| collect_visible(statement, (tenant, store), readable, filter))?;
             }
         }
-        (ReadableScopes::All, _) => take("true", &|statement| collect_visible(statement, [wall], readable, filter))?,
+        (ReadableScopes::All, _) => {
+            collect("true", &|statement| collect_visible(statement, [tenant], readable, filter))?
+        }
     }
-    seen.sort_unstable_by_key(|seen: &VisibleScope| seen.id);
-    seen.dedup_by_key(|seen| seen.id);
-    Ok(seen)
+    // A filter may name a place twice. The ascending order is also the order in which partitions are locked.
+    visible.sort_unstable_by_key(|scope: &VisibleScope| scope.id);
+    visible.dedup_by_key(|scope| scope.id);
+    Ok(visible)
 }
 
 fn collect_visible(
@@ -132,16 +136,16 @@ fn collect_visible(
     filter: &Filter,
 ) -> Result<Vec<VisibleScope>, Fault> {
     let mut rows = statement.query(params)?;
-    let mut seen = Vec::new();
+    let mut visible = Vec::new();
     while let Some(row) = rows.next()? {
         let store = row.get_ref(2)?.as_str().map_err(Fault::corrupt)?;
         let kind = read_word(row, 3)?;
-        let asked = !readable.hidden_stores.iter().any(|slug| slug == store)
+        let is_visible = !readable.hidden_stores.iter().any(|slug| slug == store)
             && (filter.stores.is_empty() || filter.stores.iter().any(|slug| slug == store))
             && (filter.scopes.is_empty() || filter.scopes.contains(&kind));
-        if asked {
-            seen.push(VisibleScope { id: row.get(0)?, recall_seq: row.get(1)?, live: row.get(4)? });
+        if is_visible {
+            visible.push(VisibleScope { id: row.get(0)?, recall_seq: row.get(1)?, live: row.get(4)? });
         }
     }
-    Ok(seen)
+    Ok(visible)
 }

@@ -1,42 +1,42 @@
-//! How the writer's log file is written: in one piece a commit.
+//! A SQLite VFS that buffers the write-ahead log during a commit and writes it in one system call.
 //!
-//! SQLite writes its log page by page, each in two system calls, and those were a seventh of what a save costs. While a
-//! commit runs `in_one_piece`, what it writes waits in memory until SQLite syncs the log, which it does before it tells
-//! anybody of the commit. INVARIANT: commits run with `synchronous = full`; without that sync others would be told of
-//! pages that are not there yet. Whatever is written outside a commit (pages that do not fit into memory, of a
-//! transaction that may still be rolled back) is written at once, and what a failed commit left waiting is dropped: by
-//! then another process may have written at the same place.
+//! SQLite writes its log page by page, with two system calls each, which took a seventh of the time of a save. Inside
+//! [`with_buffered_log`], log writes stay in memory until SQLite syncs the log, which it does before it publishes the
+//! commit in the shared index. INVARIANT: commits run with `synchronous = full`; without that sync other processes
+//! would be pointed to pages that are not in the file yet. Writes outside a commit (pages of a transaction that no
+//! longer fit into the cache) go to the file at once. What a failed commit left in the buffer is dropped: by then
+//! another process may have written at the same position.
 //!
-//! Everything but the log goes straight to the file system SQLite comes with. The unsafe lines are SQLite's own
-//! interface: pointers it hands out and takes back, each used as its documentation of `sqlite3_vfs` says.
+//! Everything but the log is passed on to the VFS that SQLite comes with. The unsafe code is the C interface of SQLite:
+//! pointers it hands out and takes back, used as the documentation of `sqlite3_vfs` requires.
 #![allow(unsafe_code)]
 
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::{Mutex, OnceLock};
 
-use super::pool::lock;
+use crate::sync::lock;
 use rusqlite::ffi::{
     self, SQLITE_CANTOPEN, SQLITE_OK, SQLITE_OPEN_WAL, sqlite3_file, sqlite3_int64, sqlite3_io_methods, sqlite3_vfs,
 };
 
-/// The name it is opened by.
+/// The name to open connections with.
 pub(super) const VFS_NAME: &CStr = c"ingrain";
 
-/// Bytes that may wait: twice what a save writes. SQLite's own file takes less than 128 KiB at once.
+/// Size of the buffer: twice what a save writes. SQLite's own VFS takes less than 128 KiB per write.
 const BUFFER_BYTES_MAX: usize = 120 * 1024;
 
-/// Makes it known to SQLite, once. False where SQLite has no file system of its own.
+/// Registers the VFS, once per process. Returns false where SQLite has no default VFS to build on.
 pub(super) fn ensure_registered() -> bool {
     static READY: OnceLock<bool> = OnceLock::new();
     *READY.get_or_init(|| {
-        // SAFETY: the default file system lives as long as the process, and so does the leaked copy registered here.
+        // SAFETY: the default VFS lives as long as the process, and so does the leaked copy registered here.
         unsafe {
-            let own = ffi::sqlite3_vfs_find(std::ptr::null());
-            if own.is_null() {
+            let default_vfs = ffi::sqlite3_vfs_find(std::ptr::null());
+            if default_vfs.is_null() {
                 return false;
             }
-            let mut vfs = *own;
+            let mut vfs = *default_vfs;
             vfs.zName = VFS_NAME.as_ptr();
             vfs.pNext = std::ptr::null_mut();
             vfs.szOsFile += size_of::<LogFile>() as c_int;
@@ -46,51 +46,52 @@ pub(super) fn ensure_registered() -> bool {
     })
 }
 
-/// Runs a commit, with what it writes to the log in one piece.
+/// Runs a commit whose writes to the log are buffered.
 pub(super) fn with_buffered_log<T>(commit: impl FnOnce() -> T) -> T {
-    /// Room kept from the last commit.
+    /// The allocation of the last commit, reused.
     static SPARE: Mutex<Vec<u8>> = Mutex::new(Vec::new());
     let bytes = std::mem::take(&mut *lock(&SPARE));
-    WAITING.set(Some(LogBuffer { start: 0, bytes }));
+    LOG_BUFFER.set(Some(LogBuffer { start: 0, bytes }));
     let committed = commit();
-    if let Some(mut waiting) = WAITING.take() {
-        waiting.bytes.clear();
-        *lock(&SPARE) = waiting.bytes;
+    if let Some(mut buffer) = LOG_BUFFER.take() {
+        buffer.bytes.clear();
+        *lock(&SPARE) = buffer.bytes;
     }
     committed
 }
 
 thread_local! {
-    /// What the commit that runs on this thread has written and not synced; none while there is no commit.
-    static WAITING: RefCell<Option<LogBuffer>> = const { RefCell::new(None) };
+    /// Log writes of the commit that runs on this thread and are not synced yet; `None` outside a commit.
+    static LOG_BUFFER: RefCell<Option<LogBuffer>> = const { RefCell::new(None) };
 }
 
 struct LogBuffer {
-    /// Where in the file it belongs.
+    /// Offset of `bytes` in the file.
     start: sqlite3_int64,
     bytes: Vec<u8>,
 }
 
 impl LogBuffer {
-    /// Takes these bytes if they follow on from what waits and there is room.
+    /// Appends the bytes if they continue the buffered ones and there is room.
     fn try_append(&mut self, bytes: &[u8], at: sqlite3_int64) -> bool {
-        let follow = self.bytes.is_empty() || at == self.start + self.bytes.len() as sqlite3_int64;
+        let is_adjacent = self.bytes.is_empty() || at == self.start + self.bytes.len() as sqlite3_int64;
         let fits = self.bytes.len() + bytes.len() <= BUFFER_BYTES_MAX;
-        if follow && fits {
+        if is_adjacent && fits {
             self.start = if self.bytes.is_empty() { at } else { self.start };
             self.bytes.extend_from_slice(bytes);
         }
-        follow && fits
+        is_adjacent && fits
     }
 }
 
-/// A log file as SQLite sees it; SQLite's own file follows it in memory.
+/// A log file as SQLite sees it. The file object of the default VFS follows it in the same allocation.
 #[repr(C)]
 struct LogFile {
     base: sqlite3_file,
 }
 
 static LOG_METHODS: sqlite3_io_methods = sqlite3_io_methods {
+    // Version 1 has no shared-memory methods; SQLite calls those on the database file only.
     iVersion: 1,
     xClose: Some(close),
     xRead: Some(read),
@@ -119,31 +120,31 @@ unsafe extern "C" fn open_file(
     flags: c_int,
     out_flags: *mut c_int,
 ) -> c_int {
-    // SAFETY: SQLite gives `szOsFile` bytes at `file`: room for a log and for a file of its own behind it.
+    // SAFETY: SQLite allocates `szOsFile` bytes at `file`: room for a `LogFile` and the default VFS's file behind it.
     unsafe {
-        let own = ffi::sqlite3_vfs_find(std::ptr::null());
-        let Some(open) = own.as_ref().and_then(|own| own.xOpen) else { return SQLITE_CANTOPEN };
+        let default_vfs = ffi::sqlite3_vfs_find(std::ptr::null());
+        let Some(open) = default_vfs.as_ref().and_then(|vfs| vfs.xOpen) else { return SQLITE_CANTOPEN };
         if flags & SQLITE_OPEN_WAL == 0 {
-            return open(own, name, file, flags, out_flags);
+            return open(default_vfs, name, file, flags, out_flags);
         }
         let log = file.cast::<LogFile>();
-        let opened = open(own, name, inner(file), flags, out_flags);
-        // Without methods SQLite does not close it, and there is nothing to close.
+        let opened = open(default_vfs, name, inner_file(file), flags, out_flags);
+        // With null methods SQLite does not call close, and a failed open leaves nothing to close.
         (*log).base.pMethods = if opened == SQLITE_OK { &raw const LOG_METHODS } else { std::ptr::null() };
         opened
     }
 }
 
-/// SQLite's own file, behind ours.
-unsafe fn inner(file: *mut sqlite3_file) -> *mut sqlite3_file {
-    // SAFETY: within the allocation `open` was given.
+/// The file object of the default VFS, behind ours.
+unsafe fn inner_file(file: *mut sqlite3_file) -> *mut sqlite3_file {
+    // SAFETY: within the allocation that `open_file` was given.
     unsafe { file.cast::<LogFile>().add(1).cast() }
 }
 
-/// Calls a method of SQLite's own file.
-macro_rules! own {
+/// Calls a method of the file of the default VFS.
+macro_rules! call_inner {
     ($file:ident . $method:ident ( $($argument:expr),* )) => {{
-        let inner = inner($file);
+        let inner = inner_file($file);
         match (*(*inner).pMethods).$method {
             Some(method) => method(inner, $($argument),*),
             None => ffi::SQLITE_IOERR,
@@ -151,12 +152,12 @@ macro_rules! own {
     }};
 }
 
-/// Writes what waits. A commit has one log, so it is of this file.
-unsafe fn flush(file: *mut sqlite3_file) -> c_int {
-    WAITING.with_borrow_mut(|waiting| match waiting {
+/// Writes the buffer to the file. A commit writes to one log only, so the buffer belongs to this file.
+unsafe fn flush_buffer(file: *mut sqlite3_file) -> c_int {
+    LOG_BUFFER.with_borrow_mut(|buffer| match buffer {
         Some(LogBuffer { start, bytes }) if !bytes.is_empty() => {
-            // SAFETY: SQLite's own file is open while ours is, and reads no more than `bytes` has.
-            let written = unsafe { own!(file.xWrite(bytes.as_ptr().cast(), bytes.len() as c_int, *start)) };
+            // SAFETY: the inner file is open while ours is, and reads `bytes.len()` bytes.
+            let written = unsafe { call_inner!(file.xWrite(bytes.as_ptr().cast(), bytes.len() as c_int, *start)) };
             bytes.clear();
             written
         }
@@ -172,29 +173,30 @@ unsafe extern "C" fn write_log(
 ) -> c_int {
     // SAFETY: `from` has `length` bytes.
     let bytes = unsafe { std::slice::from_raw_parts(from.cast::<u8>(), length as usize) };
-    let takes =
-        || WAITING.with_borrow_mut(|waiting| waiting.as_mut().is_some_and(|waiting| waiting.try_append(bytes, at)));
-    if takes() {
+    let try_buffer =
+        || LOG_BUFFER.with_borrow_mut(|buffer| buffer.as_mut().is_some_and(|buffer| buffer.try_append(bytes, at)));
+    if try_buffer() {
         return SQLITE_OK;
     }
-    // SAFETY: as in `flush`; the rest is handed on as it came.
+    // SAFETY: as in `flush_buffer`; the arguments are passed on unchanged.
     unsafe {
-        match flush(file) {
-            SQLITE_OK if takes() => SQLITE_OK,
-            SQLITE_OK => own!(file.xWrite(from, length, at)),
+        match flush_buffer(file) {
+            // Empty now, so only a write larger than the whole buffer, or one outside a commit, does not fit.
+            SQLITE_OK if try_buffer() => SQLITE_OK,
+            SQLITE_OK => call_inner!(file.xWrite(from, length, at)),
             failed => failed,
         }
     }
 }
 
-/// A method before which what waits is written.
-macro_rules! flushed {
+/// Defines a method that writes the buffer first, then calls the inner file.
+macro_rules! flush_then {
     ($name:ident ( $($argument:ident : $kind:ty),* ) => $method:ident) => {
         unsafe extern "C" fn $name(file: *mut sqlite3_file $(, $argument: $kind)*) -> c_int {
-            // SAFETY: as in `flush`; the rest is handed on as it came.
+            // SAFETY: as in `flush_buffer`; the arguments are passed on unchanged.
             unsafe {
-                match flush(file) {
-                    SQLITE_OK => own!(file.$method($($argument),*)),
+                match flush_buffer(file) {
+                    SQLITE_OK => call_inner!(file.$method($($argument),*)),
                     failed => failed,
                 }
             }
@@ -202,24 +204,24 @@ macro_rules! flushed {
     };
 }
 
-/// A method that has nothing to do with what waits.
-macro_rules! handed_on {
+/// Defines a method that calls the inner file and leaves the buffer alone.
+macro_rules! forward {
     ($name:ident ( $($argument:ident : $kind:ty),* ) => $method:ident) => {
         unsafe extern "C" fn $name(file: *mut sqlite3_file $(, $argument: $kind)*) -> c_int {
-            // SAFETY: handed on as it came.
-            unsafe { own!(file.$method($($argument),*)) }
+            // SAFETY: the arguments are passed on unchanged.
+            unsafe { call_inner!(file.$method($($argument),*)) }
         }
     };
 }
 
-flushed!(read(to: *mut c_void, length: c_int, at: sqlite3_int64) => xRead);
-flushed!(truncate(length: sqlite3_int64) => xTruncate);
-flushed!(sync(flags: c_int) => xSync);
-flushed!(file_size(size: *mut sqlite3_int64) => xFileSize);
-handed_on!(close() => xClose);
-handed_on!(lock_file(level: c_int) => xLock);
-handed_on!(unlock(level: c_int) => xUnlock);
-handed_on!(check_reserved_lock(answer: *mut c_int) => xCheckReservedLock);
-handed_on!(file_control(what: c_int, with: *mut c_void) => xFileControl);
-handed_on!(sector_size() => xSectorSize);
-handed_on!(device_characteristics() => xDeviceCharacteristics);
+flush_then!(read(to: *mut c_void, length: c_int, at: sqlite3_int64) => xRead);
+flush_then!(truncate(length: sqlite3_int64) => xTruncate);
+flush_then!(sync(flags: c_int) => xSync);
+flush_then!(file_size(size: *mut sqlite3_int64) => xFileSize);
+forward!(close() => xClose);
+forward!(lock_file(level: c_int) => xLock);
+forward!(unlock(level: c_int) => xUnlock);
+forward!(check_reserved_lock(answer: *mut c_int) => xCheckReservedLock);
+forward!(file_control(operation: c_int, argument: *mut c_void) => xFileControl);
+forward!(sector_size() => xSectorSize);
+forward!(device_characteristics() => xDeviceCharacteristics);

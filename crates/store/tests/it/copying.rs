@@ -235,7 +235,7 @@ fn leave_alone_what_is_occupied(target: &Database) {
     equal_or_empty(&quietly(&first, target).expect("copies"));
     // Used since.
     World::of_tenant(&*opened(target), "default", 5).remember("c1", "theirs");
-    assert!(matches!(quietly(&first, target), Err(CopyError::Occupied(why)) if why.contains("moved apart")));
+    assert!(matches!(quietly(&first, target), Err(CopyError::Occupied(why)) if why.contains("has changed since")));
     // Somebody else's.
     assert!(matches!(quietly(&stranger, target), Err(CopyError::Occupied(why)) if why.contains("of its own")));
     let missing = Database::Sqlite(file(&folder, "missing.db"));

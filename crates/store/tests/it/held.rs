@@ -35,13 +35,14 @@ fn who_waits_behind_a_held_file_hears_of_it_with_the_first() {
     let other = rusqlite::Connection::open(&path).unwrap();
     other.execute_batch("begin immediate").unwrap();
     let save = |path: &str| world.change().with_write(Write::Entry(Box::new(world.entry("c1", at_path(path, path)))));
+    // More than two groups, so that most of them wait behind the first. Built beforehand: all must be queued before the
+    // first one gives up.
+    let changes: Vec<_> = (0..600).map(|number| Arc::new(save(&format!("p/{number}")))).collect();
     backend.commit_later(save("later"));
-    // More than two groups, so that most of them wait behind the first.
     let (tell, told) = std::sync::mpsc::channel();
-    for number in 0..600 {
+    for change in changes {
         let tell = tell.clone();
-        let answer = Box::new(move |outcome| drop(tell.send(outcome)));
-        backend.submit(Arc::new(save(&format!("p/{number}"))), answer);
+        backend.submit(change, Box::new(move |outcome| drop(tell.send(outcome))));
     }
     drop(tell);
     let first = told.recv().unwrap();

@@ -94,6 +94,7 @@ conformance! {
         filters_come_before_scoring,
         a_closed_store_takes_no_place_in_the_pool,
         a_find_sees_every_write,
+        every_searched_field_is_searched_in_the_past,
         the_newest_a_piece_and_the_asked_about,
     },
     records::{

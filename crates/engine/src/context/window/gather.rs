@@ -1,4 +1,5 @@
-//! What goes into a window: skills, pinned memories, memories and chunks for the message.
+//! Collects the parts of a window before any cut: skills, pinned memories, and memories and document chunks for the
+//! message.
 
 use super::WindowRequest;
 use super::parts::{ToolResult, WindowParts};
@@ -20,22 +21,25 @@ use crate::review::promotion_notice;
 use crate::sources::knowledge;
 use crate::sources::skills::{LoadedSkills, Skill, SkippedSkill};
 
-/// Memories and chunks before anything is cut (SPEC §3).
+/// Memories and document chunks before any cut.
 const MEMORIES_MAX: usize = 5;
 const CHUNKS_MAX: usize = 5;
-/// A memory is shown up to here; a chunk is never longer.
+/// A longer memory is cut here; chunks are always shorter.
 const MEMORY_TOKENS_MAX: usize = 512;
 
+/// Collects all parts. A failed search is noted and its part stays empty.
 pub(crate) fn gather_window_parts<'a>(
     engine: &Engine,
     caller: &Caller,
     request: &'a WindowRequest,
     notes: &mut Vec<String>,
 ) -> Result<WindowParts<'a>, Error> {
+    // Recorded in the receipt; the cuts keep the window's own limit.
     let budget_tokens = Some(request.window_tokens);
-    let asked = ContextRequest { message: request.message.clone(), budget_tokens, ..ContextRequest::default() };
+    let context_request =
+        ContextRequest { message: request.message.clone(), budget_tokens, ..ContextRequest::default() };
     let settings =
-        ReceiptSettings { memories_max: MEMORIES_MAX + CHUNKS_MAX, ..turn::context_settings(engine, &asked) };
+        ReceiptSettings { memories_max: MEMORIES_MAX + CHUNKS_MAX, ..turn::context_settings(engine, &context_request) };
     let mut parts = WindowParts {
         request,
         skills: window_skills(engine, request, notes),
@@ -60,32 +64,35 @@ pub(crate) fn gather_window_parts<'a>(
     if request.message.trim().is_empty() {
         return Ok(parts);
     }
-    let missed = |what: &str, error: &Error| format!("{what}: {}", error.code());
+    let failure_note = |what: &str, error: &Error| format!("{what}: {}", error.code());
     parts.pinned = window_pins(engine, caller, &parts.settings).unwrap_or_else(|error| {
-        notes.push(missed("always-inject memories", &error));
+        notes.push(failure_note("always-inject memories", &error));
         Vec::new()
     });
     let memories = window_memories(engine, caller, request).unwrap_or_else(|error| {
-        notes.push(missed("memories", &error));
+        notes.push(failure_note("memories", &error));
         Vec::new()
     });
+    // A hit that is also pinned is shown once. The search returns more than `MEMORIES_MAX`, so others take its place.
     let is_pinned = |hit: &Hit| parts.pinned.iter().any(|choice| choice.memory.id == hit.memory.id);
-    let fresh: Vec<Hit> = memories.into_iter().filter(|hit| !is_pinned(hit)).take(MEMORIES_MAX).collect();
-    parts.memories = fresh.into_iter().map(|hit| to_window_choice(engine, &parts.settings, hit)).collect();
+    let unpinned: Vec<Hit> = memories.into_iter().filter(|hit| !is_pinned(hit)).take(MEMORIES_MAX).collect();
+    parts.memories = unpinned.into_iter().map(|hit| to_window_choice(engine, &parts.settings, hit)).collect();
+    // A search of its own, so that documents and memories do not crowd each other out.
     let chunks = knowledge::find_knowledge_hits(engine, caller, &request.message, &[], Ranker::Operational, CHUNKS_MAX);
     let chunks = chunks.unwrap_or_else(|error| {
-        notes.push(missed("knowledge", &error));
+        notes.push(failure_note("knowledge", &error));
         Vec::new()
     });
     parts.chunks = chunks.into_iter().map(|hit| to_window_choice(engine, &parts.settings, hit)).collect();
     Ok(parts)
 }
 
-/// The request's own skills and the configured ones, or those of them that were named.
+/// The request's skills, then the configured ones, or those of them that are named. Skipped and unknown ones are noted.
 fn window_skills(engine: &Engine, request: &WindowRequest, notes: &mut Vec<String>) -> Vec<Skill> {
     let wanted = |skill: &Skill| request.skill_names.as_ref().is_none_or(|names| names.contains(&skill.name));
     let LoadedSkills { skills: configured, left_out } = engine.skills();
     notes.extend(left_out.iter().map(SkippedSkill::to_note));
+    // Skills in the request are always included; `skill_names` selects among the configured ones.
     let mut skills = request.skills.clone();
     for skill in configured.into_iter().filter(wanted) {
         if !skills.iter().any(|given| given.name == skill.name) {
@@ -98,7 +105,7 @@ fn window_skills(engine: &Engine, request: &WindowRequest, notes: &mut Vec<Strin
     skills
 }
 
-/// Pinned memories, within their share of a turn's budget.
+/// Always-inject memories that fit into their share of the default budget of a turn, not of the window.
 fn window_pins(engine: &Engine, caller: &Caller, settings: &ReceiptSettings) -> Result<Vec<ContextCandidate>, Error> {
     let mut left = engine.limits().context_budget_tokens / engine.limits().always_inject_share;
     let mut pinned = Vec::new();
@@ -112,16 +119,18 @@ fn window_pins(engine: &Engine, caller: &Caller, settings: &ReceiptSettings) -> 
     Ok(pinned)
 }
 
+/// Ranked memories for the message, without the knowledge base (searched apart) and promotion notices.
 fn window_memories(engine: &Engine, caller: &Caller, request: &WindowRequest) -> Result<Vec<Hit>, Error> {
     let query = SearchQuery { text: request.message.clone(), ..SearchQuery::default() };
-    let mut eyes = visibility::visible_for_filter(engine, caller, &query.filter)?;
-    eyes.hidden_stores.push(KNOWLEDGE_BASE.to_owned());
-    let (mut hits, _) = search::find_hits_or_by_time(engine, &eyes, &query, Ranker::Operational, MEMORIES_MAX)?;
-    let seen = |memory: &Memory| eyes.shows_memory(memory) && policy::may_recall_in_run(caller, memory);
-    hits.retain(|hit| seen(&hit.memory) && !promotion_notice::is_notice(&hit.memory));
+    let mut readable = visibility::visible_for_filter(engine, caller, &query.filter)?;
+    readable.hidden_stores.push(KNOWLEDGE_BASE.to_owned());
+    let (mut hits, _) = search::find_hits_or_by_time(engine, &readable, &query, Ranker::Operational, MEMORIES_MAX)?;
+    let may_see = |memory: &Memory| readable.shows_memory(memory) && policy::may_recall_in_run(caller, memory);
+    hits.retain(|hit| may_see(&hit.memory) && !promotion_notice::is_notice(&hit.memory));
     Ok(hits)
 }
 
+/// A candidate that is shown, until a cut removes it.
 fn to_window_choice(engine: &Engine, settings: &ReceiptSettings, hit: Hit) -> ContextCandidate {
     let mut choice = turn::unshown_candidate(engine, settings, hit, "in the window".to_owned());
     choice.considered.block = Some(block_for_trust(settings, &choice.considered));

@@ -1,4 +1,4 @@
-//! Working memory: everything a model is given, within its window, cut in one fixed order.
+//! Window: all messages of one model call, cut to the model's token limit in a fixed order (`cut.rs`).
 
 mod cut;
 mod gather;
@@ -21,18 +21,18 @@ use crate::text::token_estimate;
 use cut::CutLog;
 use parts::WindowParts;
 
-/// What a model's next call is made of.
+/// The parts of a model's next call.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WindowRequest {
-    /// Tokens the model reads at most, less what is kept free for its answer.
+    /// The model's context length, minus the tokens reserved for its answer.
     pub window_tokens: usize,
     #[serde(default)]
     pub system_prompt: String,
-    /// Besides those of the configured folders.
+    /// In addition to the configured skills; one of the same name replaces a configured one.
     #[serde(default)]
     pub skills: Vec<Skill>,
-    /// Which of the configured skills; `None`: all of them.
+    /// Names of the configured skills to include; `None`: all.
     #[serde(default)]
     pub skill_names: Option<Vec<String>>,
     /// The conversation so far, oldest first.
@@ -41,61 +41,65 @@ pub struct WindowRequest {
     /// Oldest first.
     #[serde(default)]
     pub tool_results: Vec<String>,
-    /// The latest message; memories and documents are looked up for it.
+    /// The latest message; memories and documents are searched for it.
     pub message: String,
 }
 
+/// One chat message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Message {
     pub role: TurnRole,
     pub content: String,
 }
 
-/// Something that was left out so that the rest fits.
+/// A part that was cut so that the rest fits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WindowCut {
     /// `turns`, `memories`, `knowledge` or `tool_results`.
     pub source: &'static str,
-    /// How many turns, memories, chunks or results it touched.
+    /// Number of turns, memories, chunks or results that were cut.
     pub touched: usize,
     pub tokens_removed: usize,
 }
 
+/// The messages of one model call.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Window {
     pub messages: Vec<Message>,
     pub tokens: usize,
     pub cuts: Vec<WindowCut>,
-    /// Names the receipt of what was injected; `None` where nothing was looked for.
+    /// Id of the receipt; `None` if nothing was searched or the receipt could not be stored.
     pub receipt: Option<String>,
-    /// What could not be done as asked, in words.
+    /// What could not be done as requested, in words.
     pub notes: Vec<String>,
 }
 
 impl Engine {
-    /// The messages for a model's next call, within its window. System prompt and skills are never cut; where they
-    /// and the message alone do not fit, that is an error. Every cut is told in the log, and what was injected has a
-    /// receipt.
+    /// The messages for a model's next call, within its window. System prompt, skills and message are never cut; it is
+    /// an error if they alone do not fit. Every cut is logged as an event, and the injected memories get a receipt.
     pub fn working_memory(&self, caller: &Caller, request: &WindowRequest) -> Result<Window, Error> {
         let mut notes = Vec::new();
         let mut parts = gather::gather_window_parts(self, caller, request, &mut notes)?;
-        let mut ledger = CutLog { cuts: Vec::new(), notes };
-        cut::cut_to_fit(self, caller, &mut parts, &mut ledger)?;
+        let mut log = CutLog { cuts: Vec::new(), notes };
+        cut::cut_to_fit(self, caller, &mut parts, &mut log)?;
         let messages = parts.to_messages();
         let tokens = parts::message_tokens(&messages);
+        // Everything else is cut by now.
         if tokens > request.window_tokens {
             let message = format!(
-                "system prompt, skills and message need {tokens} tokens and the window has {}",
+                "system prompt, skills and message need {tokens} tokens, and the window has {}",
                 request.window_tokens
             );
             return Err(Error::invalid("context.too_large", message));
         }
-        log_cuts(self, caller, request, &ledger.cuts, tokens);
-        let receipt = keep_window_receipt(self, caller, parts, &mut ledger.notes);
-        Ok(Window { messages, tokens, cuts: ledger.cuts, receipt, notes: ledger.notes })
+        // The receipt last, since it waits for the disk.
+        log_cuts(self, caller, request, &log.cuts, tokens);
+        let receipt = keep_window_receipt(self, caller, parts, &mut log.notes);
+        Ok(Window { messages, tokens, cuts: log.cuts, receipt, notes: log.notes })
     }
 }
 
+/// Commits the receipt of the memories and chunks; returns its id. A failure is added to the notes.
 fn keep_window_receipt(
     engine: &Engine,
     caller: &Caller,
@@ -105,17 +109,20 @@ fn keep_window_receipt(
     if engine.settings.memory_off || parts.request.message.trim().is_empty() {
         return None;
     }
+    // Rendered before the parts are taken apart.
     let text = parts.recalled_block();
     let WindowParts { request, settings, pinned, memories, chunks, dropped, .. } = parts;
-    let all = pinned.into_iter().chain(memories).chain(chunks).chain(dropped);
-    let candidates = all.map(|choice| choice.considered).collect();
+    // Cut candidates are recorded too, as over the budget.
+    let candidates = pinned.into_iter().chain(memories).chain(chunks).chain(dropped);
+    let candidates = candidates.map(|choice| choice.considered).collect();
     let tokens = token_estimate::estimate(&text);
-    let proof =
+    let outcome =
         turn::commit_receipt(engine, caller, &request.message, settings, candidates, &text, tokens, notes.clone());
-    notes.extend(proof.warning);
-    proof.id
+    notes.extend(outcome.warning);
+    outcome.id
 }
 
+/// Writes one event per cut. Does not wait for the disk.
 fn log_cuts(engine: &Engine, caller: &Caller, request: &WindowRequest, cuts: &[WindowCut], tokens: usize) {
     if cuts.is_empty() || engine.settings.memory_off {
         return;

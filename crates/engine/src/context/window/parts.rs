@@ -1,4 +1,4 @@
-//! The parts of a window as they stand, and the messages they make.
+//! Parts of a window during the cuts, the messages they make, and their tokens.
 
 use super::layout::ConversationBudget;
 use super::{Message, WindowRequest};
@@ -9,45 +9,48 @@ use crate::receipts::render;
 use crate::sources::skills::Skill;
 use crate::text::token_estimate;
 
-/// Tokens a chat format spends on each message beside its text.
+/// Tokens of a chat format per message, besides its text.
 const MESSAGE_OVERHEAD_TOKENS: usize = 4;
 
-/// The parts that can be cut, as they stand.
+/// The parts of a window, as far as they are cut already.
 pub(super) struct WindowParts<'a> {
     pub(super) request: &'a WindowRequest,
     pub(super) settings: ReceiptSettings,
     pub(super) skills: Vec<Skill>,
-    /// Pinned ones first; they go last.
+    /// Always-inject memories: shown first, cut last.
     pub(super) pinned: Vec<ContextCandidate>,
     pub(super) memories: Vec<ContextCandidate>,
     pub(super) chunks: Vec<ContextCandidate>,
     /// Candidates that were cut, for the receipt.
     pub(super) dropped: Vec<ContextCandidate>,
     pub(super) tool_results: Vec<ToolResult>,
-    /// Turns from here on are shown as they were said.
+    /// Index of the first turn that is shown verbatim.
     pub(super) first_turn: usize,
-    /// Stands for the turns before; it may tell of some that are shown too.
+    /// Summary of the turns before `first_turn`. It may also cover some turns that are shown.
     pub(super) summary: Option<ShownSummary>,
-    /// What the conversation gets at least. Where it is set, the rest makes room for that, not for all that was said.
+    /// Tokens reserved for the conversation. While set, the other parts are cut until these fit, instead of all turns.
     pub(super) least_tokens: Option<usize>,
 }
 
+/// The summary message of a window.
 pub(super) struct ShownSummary {
-    /// How many of the first turns it tells of.
+    /// Number of turns it covers, from the first.
     pub(super) covers: usize,
-    /// As it was made; escaped and fenced where it is shown.
+    /// Unescaped; rendering escapes and fences it.
     pub(super) text: String,
-    /// Escaped, it is shown up to here.
+    /// Cut here, counted after escaping.
     pub(super) tokens_max: usize,
 }
 
+/// A tool's output.
 pub(super) struct ToolResult {
     pub(super) text: String,
-    /// It was shortened, and told as cut.
+    /// Shortened already; removing it later is not counted as another cut.
     pub(super) is_cut: bool,
 }
 
 impl WindowParts<'_> {
+    /// Whether another cut is needed.
     pub(super) fn is_over_window(&self) -> bool {
         let tokens = match self.least_tokens {
             Some(least) => self.non_turn_tokens() + least,
@@ -60,17 +63,17 @@ impl WindowParts<'_> {
         message_tokens(&self.to_messages())
     }
 
-    /// What everything but the conversation costs.
+    /// Tokens of everything but the conversation.
     fn non_turn_tokens(&self) -> usize {
         message_tokens(&self.messages_before_turns()) + message_tokens(&self.messages_after_turns())
     }
 
-    /// What the conversation has to fit into beside everything else as it stands.
+    /// Budget of the conversation next to all other parts, as far as they are cut.
     pub(super) fn conversation_budget(&self) -> ConversationBudget {
         self.conversation_budget_beside(self.non_turn_tokens())
     }
 
-    /// What the conversation has to fit into beside what is never cut.
+    /// Budget of the conversation if everything that can be cut were cut.
     pub(super) fn largest_conversation_budget(&self) -> ConversationBudget {
         self.conversation_budget_beside(
             message_tokens(&self.uncuttable_messages()) + message_tokens(&self.latest_message()),
@@ -79,25 +82,29 @@ impl WindowParts<'_> {
 
     fn conversation_budget_beside(&self, tokens: usize) -> ConversationBudget {
         let turns = &self.request.turns;
+        // The frame names the number of covered turns; the largest number gives an upper bound.
         let frame = render::summary_tokens(&self.settings.tag_prefix, turns.len(), 0) + MESSAGE_OVERHEAD_TOKENS;
         ConversationBudget {
             tokens: self.request.window_tokens.saturating_sub(tokens),
             turns: (0..turns.len()).map(|at| self.turn_tokens(at)).collect(),
+            // Turns that are summarised already are not shown again.
             floor: self.first_turn,
             frame_tokens: frame,
         }
     }
 
     pub(super) fn turn_tokens(&self, at: usize) -> usize {
+        // The role does not change the cost.
         message_tokens(&message_if_any(TurnRole::User, &self.request.turns[at].content))
     }
 
-    /// Everything recalled, in one pair of blocks: what the receipt proves.
+    /// The blocks of all memories and chunks. The receipt holds their hash.
     pub(super) fn recalled_block(&self) -> String {
         let all: Vec<&ContextCandidate> = self.pinned.iter().chain(&self.memories).chain(&self.chunks).collect();
         render_candidates(&self.settings, &all)
     }
 
+    /// Order: system prompt, skills, memory blocks, summary, turns, tool results, latest message.
     pub(super) fn to_messages(&self) -> Vec<Message> {
         let turns = self.request.turns[self.first_turn..].iter();
         let turns = turns.flat_map(|turn| message_if_any(turn.role.unwrap_or(TurnRole::User), &turn.content));
@@ -109,13 +116,14 @@ impl WindowParts<'_> {
             .collect()
     }
 
-    /// What stands before the conversation.
+    /// Messages before the conversation.
     fn messages_before_turns(&self) -> Vec<Message> {
         let mut messages = self.uncuttable_messages();
         messages.extend(message_if_any(TurnRole::System, &self.recalled_block()));
         messages
     }
 
+    /// System prompt and skills, which are never cut.
     fn uncuttable_messages(&self) -> Vec<Message> {
         let mut messages = message_if_any(TurnRole::System, &self.request.system_prompt);
         for skill in &self.skills {
@@ -135,7 +143,7 @@ impl WindowParts<'_> {
         }
     }
 
-    /// What stands after the conversation.
+    /// Messages after the conversation.
     fn messages_after_turns(&self) -> Vec<Message> {
         let mut messages: Vec<Message> =
             self.tool_results.iter().flat_map(|result| message_if_any(TurnRole::ToolResult, &result.text)).collect();
@@ -148,7 +156,7 @@ impl WindowParts<'_> {
     }
 }
 
-/// One message; none where there is nothing to say.
+/// One message, or none if the content is blank.
 fn message_if_any(role: TurnRole, content: &str) -> Vec<Message> {
     match content.trim().is_empty() {
         true => Vec::new(),

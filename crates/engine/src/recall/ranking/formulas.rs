@@ -1,4 +1,6 @@
-//! The five formulas, and which candidates answer at all.
+//! The five rankers. Each is a weighted sum of signals and has its own rule for which candidates match at all:
+//! `operational`, `episodic` and `lesson` use text relevance, `layered` and `hint` count words in chosen fields.
+//! Weights are in [`Weights`] (`limits.weights.*`).
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -17,12 +19,12 @@ use crate::text::words::{self, IndexedFields, IndexedWords};
 
 type ScoreParts = BTreeMap<&'static str, f64>;
 
-/// Scores the candidates that answer; each ranker has its own idea of "nothing in common".
-pub(super) fn score_candidates(asked: &RankingQuery<'_>, candidates: Vec<Candidate>, texts: &[TextScore]) -> Vec<Hit> {
-    let judge = CandidateScorer::new(asked, &candidates);
+/// Scores the candidates that match the query by the rule of its ranker; the others are left out.
+pub(super) fn score_candidates(query: &RankingQuery<'_>, candidates: Vec<Candidate>, texts: &[TextScore]) -> Vec<Hit> {
+    let scorer = CandidateScorer::new(query, &candidates);
     let mut hits = Vec::with_capacity(candidates.len());
     for (at, candidate) in candidates.into_iter().enumerate() {
-        if let Some((score, mut parts)) = judge.score_candidate(&candidate, &texts[at], at) {
+        if let Some((score, mut parts)) = scorer.score_candidate(&candidate, &texts[at], at) {
             add_text_parts(&texts[at], &mut parts);
             hits.push(Hit { memory: candidate.memory, score, parts });
         }
@@ -30,15 +32,15 @@ pub(super) fn score_candidates(asked: &RankingQuery<'_>, candidates: Vec<Candida
     hits
 }
 
-/// What all candidates are judged by.
+/// The query, with the parts of it that are the same for all candidates.
 struct CandidateScorer<'a> {
     query: &'a RankingQuery<'a>,
-    /// A query that says nothing is answered by everything, newest first.
+    /// A query without words matches every candidate.
     matches_all: bool,
     entities: Vec<Entity>,
-    /// Distinct plain tokens of the query.
+    /// Distinct folded words of the query; only for the layered ranker.
     tokens: HashSet<String>,
-    /// Per candidate: 1 for the newest, falling towards 0.
+    /// Recency rank per candidate, from 1 for the newest towards 0; only for the layered ranker.
     positions: Vec<f64>,
 }
 
@@ -60,14 +62,16 @@ impl<'a> CandidateScorer<'a> {
         match self.query.ranker {
             Ranker::Operational => {
                 let entity = entities::query_coverage(&self.entities, &memory.entities);
+                // Operational facts age from their last edit.
                 let recency = recency_score(memory.updated_at, self.query.now, weights.half_life_days);
-                let answers = self.matches_all || text.total > 0.0 || entity > 0.0;
-                answers.then(|| operational_score(weights, text.total, memory.trust, entity, memory.kind, recency))
+                let is_match = self.matches_all || text.total > 0.0 || entity > 0.0;
+                is_match.then(|| operational_score(weights, text.total, memory.trust, entity, memory.kind, recency))
             }
             Ranker::Episodic => {
+                // Episodes age from when they were saved: an edit does not make an old event recent.
                 let recency = recency_score(memory.created_at, self.query.now, weights.half_life_days);
-                let answers = self.matches_all || text.total > 0.0;
-                answers.then(|| episodic_score(weights, text.total, recency, memory.importance, RecallSource::Memory))
+                let is_match = self.matches_all || text.total > 0.0;
+                is_match.then(|| episodic_score(weights, text.total, recency, memory.importance, RecallSource::Memory))
             }
             Ranker::Lesson => {
                 (self.matches_all || text.total > 0.0).then(|| (text.total, ScoreParts::from([("text", text.total)])))
@@ -77,15 +81,18 @@ impl<'a> CandidateScorer<'a> {
         }
     }
 
+    /// Layered: word overlap with summary and metadata, then state and recency. Substring of the summary outweighs all
+    /// else.
     fn score_layered(&self, memory: &Memory, text: &TextScore, position: f64) -> Option<(f64, ScoreParts)> {
         let weights = self.query.weights;
         let summary = memory.summary_line().to_lowercase();
-        let wanted = self.query.text.trim().to_lowercase();
-        let substring = f64::from(u8::from(!wanted.is_empty() && summary.contains(&wanted)));
+        let query_text = self.query.text.trim().to_lowercase();
+        let substring = f64::from(u8::from(!query_text.is_empty() && summary.contains(&query_text)));
         let in_summary = self.token_share(&words::folded_words(&summary).into_iter().collect());
         let in_metadata = self.token_share(&metadata_tokens(memory));
-        // Vectors take no part: this ranker promises to be readable off the page.
-        let answers = wanted.is_empty() || substring + in_summary + in_metadata + text.words > 0.0;
+        // No vectors: the scores of this ranker can be recomputed by hand. A candidate matched only in other fields
+        // (`text.words`) is kept, with a score from state and recency.
+        let is_match = query_text.is_empty() || substring + in_summary + in_metadata + text.words > 0.0;
         let parts = ScoreParts::from([
             ("substring", substring),
             ("summary", in_summary),
@@ -98,10 +105,10 @@ impl<'a> CandidateScorer<'a> {
             + weights.layered_metadata * in_metadata
             + state_score(memory.state)
             + weights.layered_recency * position;
-        answers.then_some((score, parts))
+        is_match.then_some((score, parts))
     }
 
-    /// Share of the query's distinct tokens in a set.
+    /// Share of the query's distinct words in a set, 0..1.
     fn token_share(&self, tokens: &HashSet<String>) -> f64 {
         if self.tokens.is_empty() {
             return 0.0;
@@ -109,7 +116,8 @@ impl<'a> CandidateScorer<'a> {
         self.tokens.iter().filter(|token| tokens.contains(*token)).count() as f64 / self.tokens.len() as f64
     }
 
-    /// `note`: the hint is what a memory is to be found by, tags come next; each field counts up to "says all of it".
+    /// Hint: share of the query's words in the recall hint, the tags and the content, weighted in that order. The hint
+    /// was written to be searched, so it counts most.
     fn score_hint(&self, candidate: &Candidate) -> Option<(f64, ScoreParts)> {
         let memory = &candidate.memory;
         let weights = self.query.weights;
@@ -118,32 +126,34 @@ impl<'a> CandidateScorer<'a> {
             ..IndexedFields::default()
         });
         let tags = words::index_fields(&IndexedFields { tags: &memory.tags, ..IndexedFields::default() });
-        let beside = words::index_fields(&fields_except_content(memory));
+        let other_fields = words::index_fields(&fields_except_content(memory));
         let hint = self.weighted_term_share(|term| hint.term_frequency(term) > 0);
         let tags = self.weighted_term_share(|term| tags.term_frequency(term) > 0);
-        let content = self.weighted_term_share(|term| is_in_content(&candidate.words, &beside, term));
+        let content = self.weighted_term_share(|term| is_in_content(&candidate.words, &other_fields, term));
         let score = weights.hint_hint * hint + weights.hint_tags * tags + weights.hint_content * content;
         let parts = ScoreParts::from([("hint", hint), ("tags", tags), ("content", content)]);
         (self.matches_all || score > 0.0).then_some((score, parts))
     }
 
-    /// Share of the query's words that a field says, by weight; what is derived from a word stands in for it.
-    fn weighted_term_share(&self, says: impl Fn(words::Term) -> bool) -> f64 {
+    /// Weighted share of the query's words that a field contains, 0..1. A derived form matches its word with a lower
+    /// weight.
+    fn weighted_term_share(&self, is_in_field: impl Fn(words::Term) -> bool) -> f64 {
         let mut groups: BTreeMap<u16, (f64, f64)> = BTreeMap::new();
         for term in &self.query.words.terms {
             let weight = f64::from(term.weight);
-            let (all, said) = groups.entry(term.group).or_default();
+            let (all, matched) = groups.entry(term.group).or_default();
             *all = all.max(weight);
-            if says(term.term) {
-                *said = said.max(weight);
+            if is_in_field(term.term) {
+                *matched = matched.max(weight);
             }
         }
-        let (all, said) = groups.values().fold((0.0, 0.0), |(all, said), group| (all + group.0, said + group.1));
-        if all > 0.0 { said / all } else { 0.0 }
+        let (all, matched) =
+            groups.values().fold((0.0, 0.0), |(all, matched), group| (all + group.0, matched + group.1));
+        if all > 0.0 { matched / all } else { 0.0 }
     }
 }
 
-/// The default formula (000) and its signals.
+/// Score and signals of the default ranker: text relevance, trust, shared entities, kind and recency.
 pub fn operational_score(
     weights: &Weights,
     text: f64,
@@ -162,7 +172,7 @@ pub fn operational_score(
     (score, ScoreParts::from(parts))
 }
 
-/// Where a four-source recall found something.
+/// The four sources of `recall`: an agent's episodes, the audit log, workflow steps and the knowledge base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RecallSource {
@@ -173,7 +183,7 @@ pub enum RecallSource {
 }
 
 impl RecallSource {
-    /// An agent's own memory first, then what was done, then what is written in general.
+    /// Source signal of the episodic formula: own episodes first, then recorded actions, then documents.
     pub const fn priority(self) -> f64 {
         match self {
             RecallSource::Memory => 1.0,
@@ -184,7 +194,7 @@ impl RecallSource {
     }
 }
 
-/// The merging formula of four-source recall (001) and its signals.
+/// Score and signals of the episodic ranker. `recall` merges its four sources by this formula too.
 pub fn episodic_score(
     weights: &Weights,
     similarity: f64,
@@ -201,13 +211,14 @@ pub fn episodic_score(
     (score, ScoreParts::from(parts))
 }
 
-/// 1 now (and in the future), half after each half-life.
+/// Exponential decay: 1 now or in the future, 0.5 after one half-life.
 pub fn recency_score(at: Timestamp, now: Timestamp, half_life_days: f64) -> f64 {
     const MICROS_PER_DAY: f64 = 86_400e6;
     let age_days = (now.as_microsecond() - at.as_microsecond()).max(0) as f64 / MICROS_PER_DAY;
     0.5_f64.powf(age_days / half_life_days)
 }
 
+/// Layered ranker: added to the score as it is, without a weight.
 const fn state_score(state: State) -> f64 {
     match state {
         State::Active => 2.0,
@@ -217,7 +228,7 @@ const fn state_score(state: State) -> f64 {
     }
 }
 
-/// Place by age among the candidates: 1 for the newest, towards 0 for the oldest.
+/// Recency rank of each candidate: 1 for the newest, towards 0 for the oldest. Equal times are ordered by id.
 fn recency_positions(candidates: &[Candidate]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..candidates.len()).collect();
     order.sort_by_key(|at| (std::cmp::Reverse(candidates[*at].memory.created_at), candidates[*at].memory.id));
@@ -228,6 +239,7 @@ fn recency_positions(candidates: &[Candidate]) -> Vec<f64> {
     positions
 }
 
+/// Folded words of all strings in the metadata, at any depth.
 fn metadata_tokens(memory: &Memory) -> HashSet<String> {
     let mut tokens = HashSet::new();
     let mut open: Vec<&Value> = memory.metadata.values().collect();
@@ -246,12 +258,13 @@ fn fields_except_content(memory: &Memory) -> IndexedFields<'_> {
     IndexedFields { content: "", ..gate::searched_fields(memory) }
 }
 
-/// The stored words are of all fields; what occurs more often than beside the content occurs in it.
-fn is_in_content(all: &IndexedWords, beside: &IndexedWords, term: words::Term) -> bool {
-    all.term_frequency(term) > beside.term_frequency(term)
+/// Whether the content contains a term. The stored index counts all fields together, so a term that occurs more often
+/// there than in the `other_fields` must be in the content.
+fn is_in_content(all: &IndexedWords, other_fields: &IndexedWords, term: words::Term) -> bool {
+    all.term_frequency(term) > other_fields.term_frequency(term)
 }
 
-/// What text relevance is made of, for people.
+/// Adds the components of text relevance, for `explain` and receipts.
 fn add_text_parts(text: &TextScore, parts: &mut ScoreParts) {
     parts.extend([
         ("text.words", text.words),

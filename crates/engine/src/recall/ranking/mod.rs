@@ -1,4 +1,10 @@
-//! What comes first. Stores find, this ranks: the same candidates get the same order on every backend.
+//! Ranking: scores and sorts the candidates a backend found. The same candidates get the same order on every backend.
+//!
+//! - `mod.rs`: [`rank_candidates`], the hit order (`compare_hits`) and the inputs of text relevance
+//! - `formulas.rs`: the five rankers, each a weighted sum of signals
+//! - `text.rs`: text relevance (BM25, IDF, vector similarity, boosts)
+//! - `sessions.rs`: word matches shared between neighbouring turns
+//! - `named_time/`: dates and periods in a query ("last week")
 
 mod formulas;
 pub mod named_time;
@@ -16,12 +22,12 @@ use crate::model::limits::Weights;
 use crate::model::memory::Memory;
 use crate::model::scope::Scope;
 use crate::model::vector::Vector;
-use crate::model::vocabulary::{Ranker, State};
+use crate::model::vocabulary::Ranker;
 use crate::ports::{Calibration, Candidate, CandidateSet, CorpusStats};
 use crate::text::words::{self, QueryWords};
 use text::{QuerySignals, TextInput, TextScore};
 
-/// What was asked, prepared once.
+/// A parsed query with everything the formulas need.
 pub struct RankingQuery<'a> {
     pub text: &'a str,
     pub words: &'a QueryWords,
@@ -32,59 +38,64 @@ pub struct RankingQuery<'a> {
     pub now: Timestamp,
 }
 
-/// A memory that answers, with why.
+/// A ranked memory with its score and the score's components.
 #[derive(Clone, Debug)]
 pub struct Hit {
     pub memory: Memory,
     pub score: f64,
-    /// The signals behind the score by name, before their weights: `text`, `trust`, `entity` …, and what text is made of (`text.words`, `text.vector` …).
+    /// Signals by name, before weighting: `text`, `trust`, `entity` …, and the components of text relevance
+    /// (`text.words`, `text.vector` …).
     pub parts: BTreeMap<&'static str, f64>,
 }
 
 impl Hit {
-    /// A memory that was not ranked: it is there for another reason.
+    /// A memory included without ranking, such as an always-inject memory.
     pub fn without_score(memory: Memory) -> Hit {
         Hit { memory, score: 0.0, parts: BTreeMap::new() }
     }
 }
 
-/// Digits of a score that count. Two backends may add in another order; below this they agree.
+/// Scores are rounded to six decimals: backends add floats in different orders, and their rounding errors must not
+/// decide the order of hits.
 const SCORE_STEPS: f64 = 1e6;
 
-/// Scores every candidate and puts them in their one order. Candidates with nothing in common with the query are left out.
-pub fn rank_candidates(asked: &RankingQuery<'_>, found: CandidateSet) -> Vec<Hit> {
-    let texts = text_relevance(asked, &found.candidates, &found.stats);
-    let mut hits = formulas::score_candidates(asked, found.candidates, &texts);
+/// Scores and sorts the candidates. Candidates that have nothing in common with the query are left out.
+pub fn rank_candidates(query: &RankingQuery<'_>, found: CandidateSet) -> Vec<Hit> {
+    let texts = text_relevance(query, &found.candidates, &found.stats);
+    let mut hits = formulas::score_candidates(query, found.candidates, &texts);
     for hit in &mut hits {
         hit.score = round_score(hit.score);
         hit.parts.values_mut().for_each(|part| *part = round_score(*part));
     }
-    hits.sort_by(|one, other| compare_hits(asked.ranker, one, other));
+    hits.sort_by(|one, other| compare_hits(query.ranker, one, other));
     hits
 }
 
-/// INVARIANT: a total order: score, then newer, then id; the layered ranker puts what is stale last.
-fn compare_hits(ranker: Ranker, one: &Hit, other: &Hit) -> Ordering {
+/// INVARIANT: a total order, so every backend returns the same list: higher score, then newer, then lower id. The
+/// layered ranker sorts inactive memories last.
+pub(crate) fn compare_hits(ranker: Ranker, one: &Hit, other: &Hit) -> Ordering {
     let (a, b) = (&one.memory, &other.memory);
     let score = other.score.total_cmp(&one.score);
     match ranker {
-        Ranker::Layered => is_stale(a.state).cmp(&is_stale(b.state)).then(score).then(b.created_at.cmp(&a.created_at)),
+        Ranker::Layered => {
+            // `true` sorts after `false`: superseded, archived and tombstoned memories come last at any score.
+            let inactive = |memory: &Memory| !memory.state.is_changeable();
+            inactive(a).cmp(&inactive(b)).then(score).then(b.created_at.cmp(&a.created_at))
+        }
         _ => score.then(b.updated_at.cmp(&a.updated_at)),
     }
     .then(a.id.cmp(&b.id))
-}
-
-fn is_stale(state: State) -> bool {
-    !state.is_changeable()
 }
 
 fn round_score(score: f64) -> f64 {
     (score * SCORE_STEPS).round() / SCORE_STEPS
 }
 
-/// Text relevance of every candidate, in their order.
-fn text_relevance(asked: &RankingQuery<'_>, candidates: &[Candidate], stats: &CorpusStats) -> Vec<TextScore> {
+/// Text relevance of every candidate, in candidate order.
+fn text_relevance(query: &RankingQuery<'_>, candidates: &[Candidate], stats: &CorpusStats) -> Vec<TextScore> {
+    // Session names are unique only within a store and scope; a number per session makes the comparison cheap.
     let mut sessions: HashMap<(&str, &Scope, &str), u32> = HashMap::new();
+    // Few speakers write many memories: each name is parsed once.
     let mut named: HashMap<&str, bool> = HashMap::new();
     let inputs: Vec<TextInput> = candidates
         .iter()
@@ -96,32 +107,34 @@ fn text_relevance(asked: &RankingQuery<'_>, candidates: &[Candidate], stats: &Co
                 .as_deref()
                 .map(|session| *sessions.entry((&memory.store, &memory.scope, session)).or_insert(count));
             TextInput {
-                tf: asked.words.terms.iter().map(|term| candidate.words.term_frequency(term.term)).collect(),
+                tf: query.words.terms.iter().map(|term| candidate.words.term_frequency(term.term)).collect(),
                 len: candidate.words.len,
-                similarity: vector_similarity(asked, candidate.vector.as_ref()),
+                similarity: vector_similarity(query, candidate.vector.as_ref()),
                 session,
                 turn: memory.turn,
                 named: {
-                    let who = memory.speaker.as_deref().unwrap_or(&memory.author);
-                    *named.entry(who).or_insert_with(|| mentions_speaker(asked.words, who))
+                    let speaker = memory.speaker.as_deref().unwrap_or(&memory.author);
+                    *named.entry(speaker).or_insert_with(|| mentions_speaker(query.words, speaker))
                 },
                 at: memory.happened_at().as_microsecond(),
             }
         })
         .collect();
-    let query =
-        QuerySignals { words: asked.words, times: named_time::parse_times(asked.text, asked.now.as_microsecond()) };
-    text::score_texts(&query, stats, &inputs, &asked.weights.text)
+    let signals =
+        QuerySignals { words: query.words, times: named_time::parse_times(query.text, query.now.as_microsecond()) };
+    text::score_texts(&signals, stats, &inputs, &query.weights.text)
 }
 
-fn vector_similarity(asked: &RankingQuery<'_>, vector: Option<&Vector>) -> Option<f64> {
-    Some(asked.calibration.cosine_to_relevance(asked.vector?.cosine(vector?)))
+/// Calibrated cosine of query and memory; `None` if either has no vector.
+fn vector_similarity(query: &RankingQuery<'_>, vector: Option<&Vector>) -> Option<f64> {
+    Some(query.calibration.cosine_to_relevance(query.vector?.cosine(vector?)))
 }
 
-/// Whether the query says any part of the name of who said or wrote it.
-fn mentions_speaker(query: &QueryWords, who: &str) -> bool {
-    // `agent:triage` is named by `triage`; the role alone names nobody.
-    let name = words::parse_query(who.rsplit(':').next().unwrap_or_default());
+/// Whether the query contains any part of the speaker's name.
+fn mentions_speaker(query: &QueryWords, speaker: &str) -> bool {
+    // Only the part after the colon is the name: of `agent:triage`, `triage`.
+    let name = words::parse_query(speaker.rsplit(':').next().unwrap_or_default());
+    // Derived terms weigh less than 1 and would match words that are not the name.
     name.terms
         .iter()
         .filter(|part| part.weight >= 1.0)

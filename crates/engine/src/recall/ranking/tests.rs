@@ -1,10 +1,12 @@
+//! Tests of the rankers. `fact_NN` tests are listed in docs/reference/facts.md.
+
 use proptest::prelude::*;
 use serde_json::json;
 use uuid::Uuid;
 
 use super::*;
 use crate::model::id::{MemoryId, TenantId, VersionId};
-use crate::model::vocabulary::{Kind, Layer, Trust};
+use crate::model::vocabulary::{Kind, Layer, State, Trust};
 use crate::text::words::IndexedFields;
 
 const DAY_MICROS: i64 = 86_400_000_000;
@@ -58,7 +60,7 @@ fn memory(number: u128, content: &str) -> Memory {
     }
 }
 
-/// Ranks as a backend would hand over: all memories are candidates, and the corpus.
+/// Ranks memories that are both the candidates and the whole corpus.
 fn ranked(ranker: Ranker, query: &str, memories: &[Memory]) -> Vec<Hit> {
     let words = words::parse_query(query);
     let candidates: Vec<Candidate> = memories
@@ -82,7 +84,7 @@ fn ranked(ranker: Ranker, query: &str, memories: &[Memory]) -> Vec<Hit> {
         total_len: candidates.iter().map(|candidate| u64::from(candidate.words.len)).sum(),
         df: words.terms.iter().map(|term| holds(term.term)).collect(),
     };
-    let asked = RankingQuery {
+    let query = RankingQuery {
         text: query,
         words: &words,
         vector: None,
@@ -91,7 +93,7 @@ fn ranked(ranker: Ranker, query: &str, memories: &[Memory]) -> Vec<Hit> {
         weights: &Weights::default(),
         now: at(NOW_MICROS),
     };
-    rank_candidates(&asked, CandidateSet { candidates, stats, searched: 1 })
+    rank_candidates(&query, CandidateSet { candidates, stats, searched: 1 })
 }
 
 fn ids(hits: &[Hit]) -> Vec<u128> {
@@ -171,7 +173,7 @@ fn fact_26_lessons_by_text_and_newest_when_nothing_is_asked() {
 }
 
 #[test]
-fn layered_adds_up_as_documented() {
+fn layered_score_is_the_documented_sum() {
     let noted = |number, hint: &str| Memory { recall_hint: Some(hint.to_owned()), ..memory(number, "text") };
     let older = |memory: Memory| Memory { created_at: at(NOW_MICROS - DAY_MICROS), ..memory };
     let mut tagged = noted(3, "unrelated");
@@ -186,12 +188,12 @@ fn layered_adds_up_as_documented() {
     let hits = ranked(Ranker::Layered, "release notes", &memories);
     assert_eq!(ids(&hits), [1, 2, 3, 4]);
     let scores: Vec<f64> = hits.iter().map(|hit| hit.score).collect();
-    // 100 + 24 + 2 + ¼, 24 + 2, 8 + 2, 100 + 24 + 0.2; places by age, newest first and then by id: 1, 3, 4, 5, 2.
+    // 100 + 24 + 2, 24 + 2, 8 + 2 and 100 + 24 + 0.2, each plus ¼ of its recency rank. Order by age: 1, 3, 4, 5, 2.
     assert_eq!(scores, [126.25, 26.05, 10.2, 124.35]);
 }
 
 #[test]
-fn hints_count_before_tags_before_content() {
+fn hint_matches_outweigh_tags_and_tags_outweigh_content() {
     let hinted = Memory { recall_hint: Some("ticket project".to_owned()), ..memory(1, "OPS") };
     let tagged = Memory { tags: vec!["ticket".to_owned()], ..memory(2, "OPS") };
     let hits = ranked(Ranker::Hint, "ticket", &[memory(3, "a ticket"), tagged, hinted, memory(4, "other")]);
@@ -200,7 +202,7 @@ fn hints_count_before_tags_before_content() {
 }
 
 #[test]
-fn text_is_one_number_that_means_the_same_everywhere() {
+fn text_relevance_is_absolute() {
     let filler: Vec<Memory> =
         (10..40).map(|number| memory(number, &format!("entry {number} of a long list"))).collect();
     let check = |query: &str, content: &str, low: f64, high: f64| {
@@ -217,7 +219,7 @@ fn text_is_one_number_that_means_the_same_everywhere() {
 }
 
 #[test]
-fn a_turn_is_read_with_its_neighbours() {
+fn a_turn_is_found_by_the_words_of_its_neighbours() {
     let turn = |number: u128, turn, speaker: &str, content: &str| Memory {
         session: Some("s".to_owned()),
         turn: Some(turn),
@@ -238,7 +240,7 @@ fn a_turn_is_read_with_its_neighbours() {
 }
 
 #[test]
-fn a_named_author_is_preferred() {
+fn memories_of_a_named_author_rank_first() {
     let by = |number, author: &str| Memory { author: author.to_owned(), ..memory(number, "tickets go to OPS") };
     let memories = [by(1, "user:bob"), by(2, "agent:triage"), by(3, "user:ann")];
     let first = |query: &str| ids(&ranked(Ranker::Lesson, query, &memories))[0];
@@ -246,13 +248,13 @@ fn a_named_author_is_preferred() {
 }
 
 #[test]
-fn a_named_time_is_preferred() {
-    let told = |number, days: i64| Memory {
+fn memories_of_a_named_time_rank_first() {
+    let outage = |number, days: i64| Memory {
         created_at: at(NOW_MICROS - days * DAY_MICROS),
         updated_at: at(NOW_MICROS - days * DAY_MICROS),
         ..memory(number, "we had an outage of the gateway")
     };
-    let memories = [told(1, 2), told(2, 40), told(3, 100)];
+    let memories = [outage(1, 2), outage(2, 40), outage(3, 100)];
     let check =
         |query: &str, first: u128| assert_eq!(ids(&ranked(Ranker::Lesson, query, &memories))[0], first, "{query}");
     check("gateway outage", 1);
@@ -277,7 +279,10 @@ fn any_memories() -> impl Strategy<Value = Vec<Memory>> {
 
 proptest! {
     #[test]
-    fn the_order_does_not_depend_on_who_found_what_first(memories in any_memories(), ranker in prop::sample::select(Ranker::ALL.to_vec())) {
+    fn hit_order_is_independent_of_candidate_order(
+        memories in any_memories(),
+        ranker in prop::sample::select(Ranker::ALL.to_vec()),
+    ) {
         let mut reversed = memories.clone();
         reversed.reverse();
         let one = ranked(ranker, "restart nginx deployment/web", &memories);
@@ -287,7 +292,10 @@ proptest! {
     }
 
     #[test]
-    fn text_stays_in_its_bounds_and_grows_with_what_is_said(memories in any_memories(), query in "(nginx|web|crash|in May|prod| ){1,4}") {
+    fn text_relevance_stays_between_0_and_1(
+        memories in any_memories(),
+        query in "(nginx|web|crash|in May|prod| ){1,4}",
+    ) {
         for hit in ranked(Ranker::Lesson, &query, &memories) {
             prop_assert!((0.0..=1.0).contains(&hit.score));
         }

@@ -1,17 +1,23 @@
-//! Orders written so that a reader sees them and a filter does not.
+//! Disguises that people and models read through and a filter does not: leet, spaced letters, mirrored lines, ROT13.
+//!
+//! Mirrored text and ROT13 are recognised by words in `DISGUISED_WORDS`; leet and spaced text by their characters.
+use super::super::byte_set::byte_set;
 use super::super::view::Rewrite;
-use super::sentence::floor_char_boundary;
 
-/// A way of hiding words that can be undone letter by letter.
+/// A disguise that can be undone letter by letter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in super::super) enum Disguise {
+    /// Digits and symbols for letters: `1gn0r3`.
     Leet,
+    /// Separators between letters or groups: `i g n o r e`.
     Spaced,
+    /// Lines written from right to left.
     Mirrored,
     Rot13,
 }
 
-/// Words that show up only in disguised text.
+/// Words that occur only in disguised text: words of orders, mirrored or in ROT13. To add one, write it in its
+/// disguise, lower case.
 pub(in super::super) const DISGUISED_WORDS: &[(&str, Disguise)] = &[
     ("//:", Disguise::Mirrored),
     ("snoitcurtsni", Disguise::Mirrored),
@@ -28,7 +34,7 @@ pub(in super::super) const DISGUISED_WORDS: &[(&str, Disguise)] = &[
     ("rot-13", Disguise::Rot13),
 ];
 
-/// Digits and signs that stand for letters.
+/// The letter that a digit or symbol stands for in leet.
 fn leet_letter(sign: u8) -> Option<u8> {
     Some(match sign {
         b'0' => b'o',
@@ -42,16 +48,16 @@ fn leet_letter(sign: u8) -> Option<u8> {
     })
 }
 
-/// Disguises that only a look at the letters shows.
+/// Disguises recognised by the characters of the text.
 pub(in super::super) fn detect_disguises(text: &str) -> impl Iterator<Item = Disguise> {
-    // Both kinds of digits among letters need two of them.
+    // Leet words and keys in groups both need two digits; spaced letters do not.
     let digits = text.bytes().filter(u8::is_ascii_digit).take(2).count() == 2;
     [(digits && has_leet_words(text), Disguise::Leet), (has_spaced_runs(text.as_bytes(), digits), Disguise::Spaced)]
         .into_iter()
         .filter_map(|(seen, disguise)| seen.then_some(disguise))
 }
 
-/// Two neighbouring words with digits among their letters.
+/// Whether two neighbouring words are leet; one alone is an identifier such as `web01`.
 fn has_leet_words(text: &str) -> bool {
     let mut last = false;
     text.as_bytes().split(|byte| matches!(byte, b' ' | b'\n' | b'\t')).any(|word| {
@@ -63,21 +69,22 @@ fn has_leet_words(text: &str) -> bool {
 }
 
 fn is_leet_word(word: &[u8]) -> bool {
-    // Most words have no sign at all and are done here.
+    // Most words have no such character and are done here.
     if word.len() < 4 || word.len() > 20 || !word.iter().any(|&byte| leet_letter(byte).is_some()) {
         return false;
     }
     let letters = word.iter().filter(|byte| byte.is_ascii_lowercase()).count();
+    // Digits that leet does not use and the separators of identifiers, dates and paths.
     let plain = |byte: &u8| matches!(byte, b'2' | b'6' | b'9' | b'-' | b'_' | b'/' | b':' | b'=' | b'.');
     letters >= 2 && !word.iter().any(plain)
 }
 
-/// Six single characters in a row with one separator between them, or pieces of one width.
+/// Whether the text has spaced letters or groups.
 fn has_spaced_runs(bytes: &[u8], digits: bool) -> bool {
     may_have_spaced_runs(bytes, digits) && spaced_runs(bytes).next().is_some()
 }
 
-/// A cheap look: single letters between gaps, or pieces with digits and letters side by side.
+/// Cheap pre-check without state: equal separators two bytes apart, or digits next to letters.
 fn may_have_spaced_runs(bytes: &[u8], digits: bool) -> bool {
     const SINGLES_MIN: usize = 4;
     const MIXED_MIN: usize = 2;
@@ -101,30 +108,21 @@ fn may_have_spaced_runs(bytes: &[u8], digits: bool) -> bool {
 }
 
 fn is_gap(byte: u8) -> bool {
-    const GAPS: [bool; 256] = {
-        let mut table = [false; 256];
-        let marks = b" \t.-_*|";
-        let mut at = 0;
-        while at < marks.len() {
-            table[marks[at] as usize] = true;
-            at += 1;
-        }
-        table
-    };
+    const GAPS: [bool; 256] = byte_set(b" \t.-_*|");
     GAPS[usize::from(byte)]
 }
 
-/// A stretch of text in which one separator stands between pieces of one width.
+/// A stretch of pieces of equal width with one kind of separator between them.
 struct SpacedRun {
     start: usize,
     end: usize,
     width: usize,
 }
 
-/// Letters set apart (`i g n o r e`), and keys written in groups (`ghp_ IMgA 9bmz …`).
+/// Spaced letters (`i g n o r e`) and keys in groups (`ghp_ IMgA 9bmz …`).
 fn spaced_runs(bytes: &[u8]) -> impl Iterator<Item = SpacedRun> {
     const LETTERS_MIN: usize = 6;
-    // Once letters are set apart, so are those of short words.
+    // After a first run, short words count too: they are spaced like the rest.
     const MORE_LETTERS_MIN: usize = 2;
     let mut at = 0;
     let mut letters_min = LETTERS_MIN;
@@ -155,36 +153,37 @@ fn spaced_run_at(bytes: &[u8], start: usize, letters_min: usize) -> Option<Space
     let width = if letter { 1 } else { bytes[start..].iter().take(9).take_while(|byte| solid(byte)).count() };
     let separator = *bytes.get(start + width)?;
     let wide = width > 1;
-    // The piece after the first is as wide, or there is no run.
+    // Quick rejection: the second piece must have the same width.
     if bytes.get(start + 2 * width + 1) != Some(&separator) {
         return None;
     }
     if wide && (!GROUP_CHARS.contains(&width) || separator != b' ') || !is_gap(separator) {
         return None;
     }
-    let (mut at, mut pieces, mut drawn) = (start, 0, 0);
+    let (mut at, mut pieces, mut mixed) = (start, 0, 0);
     loop {
         let piece = bytes.get(at..at + width).filter(|piece| piece.iter().all(solid));
-        // The separator itself may be one of the letters: `t---S` is `t`, `-`, `S`.
+        // The separator may also be a letter of the text: `t---S` is `t`, `-`, `S`.
         let own = |at: usize| {
             bytes.get(at + 1) == Some(&separator) && bytes.get(at + 2).is_some_and(u8::is_ascii_alphanumeric)
         };
         let Some(piece) = piece.filter(|_| wide || bytes[at] != separator || own(at)) else { break };
         pieces += 1;
-        drawn += usize::from(piece.iter().any(u8::is_ascii_digit) && piece.iter().any(u8::is_ascii_alphabetic));
+        mixed += usize::from(piece.iter().any(u8::is_ascii_digit) && piece.iter().any(u8::is_ascii_alphabetic));
         at += width;
         if bytes.get(at) != Some(&separator) {
-            // The last group of a key may be shorter.
             break;
         }
         at += 1;
     }
+    // The last group of a key may be shorter than the others.
     let last = bytes[at..].iter().take(width).take_while(|byte| solid(byte)).count();
-    let enough = if wide { pieces >= GROUPS_MIN && drawn >= 2 } else { pieces >= letters_min };
+    // Groups must mix letters and digits: words of equal length side by side are prose.
+    let enough = if wide { pieces >= GROUPS_MIN && mixed >= 2 } else { pieces >= letters_min };
     enough.then_some(SpacedRun { start, end: at + if wide { last } else { 0 }, width })
 }
 
-/// The text with the disguise taken off, letter by letter.
+/// The text with the disguise removed.
 pub(in super::super) fn undo_disguise(disguise: Disguise, text: &str) -> Rewrite {
     match disguise {
         Disguise::Leet => undo_leet(text),
@@ -210,6 +209,7 @@ fn undo_leet(text: &str) -> Rewrite {
     let mut out = Rewrite::with_capacity(text.len());
     let mut at = 0;
     for piece in text.split_inclusive([' ', '\n', '\t']) {
+        // Numbers without letters stay numbers.
         let mixed = piece.bytes().any(|byte| byte.is_ascii_alphabetic());
         for (index, letter) in piece.char_indices() {
             let plain = u8::try_from(letter).ok().filter(|_| mixed).and_then(leet_letter).map_or(letter, char::from);
@@ -220,7 +220,8 @@ fn undo_leet(text: &str) -> Rewrite {
     out
 }
 
-/// The runs without their separators, and what stands near them; long stretches between them are left out.
+/// The runs without their separators and the text near them. Long stretches in between are left out: they are scanned
+/// in the view as written.
 fn undo_spacing(text: &str) -> Rewrite {
     let bytes = text.as_bytes();
     let mut out = Rewrite::with_capacity(text.len());
@@ -238,25 +239,20 @@ fn undo_spacing(text: &str) -> Rewrite {
     out
 }
 
-/// Copies both ends of a stretch, or all of it when it is short.
+/// Copies both ends of a stretch with a line break between them, or all of it if it is short.
 fn copy_both_ends(text: &str, from: usize, to: usize, out: &mut Rewrite) {
     const NEAR_BYTES: usize = 120;
-    let copy = |from: usize, to: usize, out: &mut Rewrite| {
-        for (at, letter) in text[from..to].char_indices() {
-            out.push(letter, from + at);
-        }
-    };
     if to - from <= 2 * NEAR_BYTES {
-        copy(from, to, out);
+        out.push_range(text, from, to);
         return;
     }
-    copy(from, floor_char_boundary(text, from + NEAR_BYTES), out);
-    let resume = floor_char_boundary(text, to - NEAR_BYTES);
+    out.push_range(text, from, text.floor_char_boundary(from + NEAR_BYTES));
+    let resume = text.floor_char_boundary(to - NEAR_BYTES);
     out.push('\n', resume);
-    copy(resume, to, out);
+    out.push_range(text, resume, to);
 }
 
-/// Each line from its end to its start.
+/// Reverses each line.
 fn undo_mirroring(text: &str) -> Rewrite {
     let mut out = Rewrite::with_capacity(text.len());
     let mut start = 0;

@@ -1,25 +1,27 @@
-//! The sentence around a place, and its lower case of equal length.
+//! The sentence around an offset, in lower case of the same length, with the meanings of its words.
+use super::super::byte_set::byte_set;
 use super::super::read_counter;
 use super::grammar::{self, SentenceWord};
 
-/// Sentences are read up to this far on either side of a word.
+/// Bytes of a sentence that are read on each side of an offset.
 const REACH_BYTES: usize = 400;
 
-/// The sentence that was read last: its anchors and its triggers are judged on one reading.
+/// The sentence that was read last. All its anchors and triggers use one reading; the buffers are reused.
 #[derive(Default)]
 pub(super) struct SentenceReading {
+    /// Offset of the sentence in the view.
     pub(super) start: usize,
-    /// Places before this one need no other reading.
+    /// Offsets before this one are covered by the reading.
     pub(super) read_until: usize,
-    /// In lower case.
+    /// The sentence in lower case.
     pub(super) text: String,
     pub(super) words: Vec<SentenceWord>,
-    /// What any of its words can mean.
+    /// Union of the classes of all words.
     pub(super) classes: u128,
 }
 
 impl SentenceReading {
-    /// Reads the sentence around `at`, unless it has just been read; places come in order.
+    /// Reads the sentence around `at`, unless the last reading covers it. Offsets must ascend.
     pub(super) fn read_around(&mut self, text: &str, at: usize) {
         if at < self.read_until {
             return;
@@ -27,7 +29,7 @@ impl SentenceReading {
         let (start, end) = sentence_around(text, at, REACH_BYTES);
         read_counter::record_read(end - start);
         self.start = start;
-        // An endless sentence is read in stretches that share their ends.
+        // A sentence longer than the reach is read in overlapping stretches, so that no order is cut in two.
         self.read_until = if end - at < REACH_BYTES { end } else { at + REACH_BYTES / 2 };
         lowercase_in_place(&text[start..end], &mut self.text);
         self.classes = grammar::read_sentence(&self.text, &mut self.words);
@@ -36,34 +38,17 @@ impl SentenceReading {
 
 /// The sentence around `at`, at most `reach` bytes to either side, on character boundaries.
 pub(super) fn sentence_around(text: &str, at: usize, reach: usize) -> (usize, usize) {
-    let from = floor_char_boundary(text, at.saturating_sub(reach));
-    let to = floor_char_boundary(text, text.len().min(at + reach));
+    let from = text.floor_char_boundary(at.saturating_sub(reach));
+    let to = text.floor_char_boundary(at + reach);
     let before = &text[from..at];
     let after = &text[at..to];
     (from + last_sentence_end(before), at + first_sentence_end(after))
 }
 
-/// The character boundary at or before `at`.
-pub(super) fn floor_char_boundary(text: &str, mut at: usize) -> usize {
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
-}
+/// Bytes that may end a sentence; `0x82` is the last byte of the ideographic full stop in UTF-8.
+const STOP_BYTES: [bool; 256] = byte_set(b".!?\n\x82");
 
-/// What a sentence may end with: a stop, or the last byte of an ideographic one.
-const STOP_BYTES: [bool; 256] = {
-    let mut table = [false; 256];
-    let marks = b".!?\n\x82";
-    let mut at = 0;
-    while at < marks.len() {
-        table[marks[at] as usize] = true;
-        at += 1;
-    }
-    table
-};
-
-/// True when the bytes from `at` end a sentence: a stop before white space, or an empty line.
+/// Whether the byte at `at` ends a sentence: a stop before white space, an empty line, or a line before a list item.
 #[inline]
 fn is_sentence_end(bytes: &[u8], at: usize) -> bool {
     if !STOP_BYTES[usize::from(bytes[at])] {
@@ -72,10 +57,10 @@ fn is_sentence_end(bytes: &[u8], at: usize) -> bool {
     let next = bytes.get(at + 1).copied().unwrap_or(b'\n');
     match bytes[at] {
         b'.' => next.is_ascii_whitespace() || next == b'"' || !next.is_ascii(),
-        // In an address they are part of the word.
+        // In a URL they are part of the word: `?page=2`.
         b'!' | b'?' => !next.is_ascii_alphanumeric() && next != b'=',
         b'\n' => next == b'\n' || matches!(next, b'-' | b'*' | b'#' | b'|' | b'>') || next.is_ascii_digit(),
-        // The ideographic full stop, U+3002.
+        // U+3002, the ideographic full stop: e3 80 82.
         0x82 => at >= 2 && bytes[at - 2..at] == [0xe3, 0x80],
         _ => false,
     }
@@ -91,7 +76,8 @@ fn first_sentence_end(after: &str) -> usize {
     (0..bytes.len()).find(|&at| is_sentence_end(bytes, at)).map_or(bytes.len(), |at| at + 1)
 }
 
-/// Lower case where it has the same size, so that offsets stay true.
+/// Writes the lower case of the text. A letter whose lower case has another length in UTF-8 stays as it is, so that
+/// offsets in the result are offsets in the text.
 fn lowercase_in_place(text: &str, lowered: &mut String) {
     lowered.clear();
     if text.is_ascii() {

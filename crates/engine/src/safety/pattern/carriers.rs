@@ -1,4 +1,4 @@
-//! Secrets by what carries them: headers, addresses, key files, documents.
+//! Regexes for secrets in headers, URLs, key files and documents. One row per rule; the fields are those of `Pattern`.
 use super::super::Severity;
 use super::{Pattern, ValueCheck};
 

@@ -1,4 +1,5 @@
-//! Passwords as people and programs write them: commands, configuration, statements.
+//! Regexes for passwords in commands, configuration and statements. One row per rule; the fields are those of
+//! `Pattern`.
 use super::super::Severity;
 use super::{Pattern, ValueCheck};
 

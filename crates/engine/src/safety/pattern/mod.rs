@@ -1,4 +1,7 @@
-//! Secrets that need more than a prefix: each a pattern around an anchor word.
+//! Table of secrets that take a regex, each tried in a window around an anchor word.
+//!
+//! `carriers` holds headers, URLs, key files and documents; `logins` holds passwords in commands, configuration and
+//! statements. To add a row, fill in every field of [`Pattern`]; the tests check `positive` and `negative`.
 mod carriers;
 mod logins;
 
@@ -9,43 +12,50 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use super::Severity;
 
-/// What the captured value must be before the pattern is believed.
+/// Test that the captured value must pass as well.
 #[derive(Clone, Copy)]
 pub(super) enum ValueCheck {
-    /// The pattern alone is proof.
+    /// None: the regex alone is proof.
     None,
     /// Not a placeholder or a reference.
     NotPlaceholder,
-    /// Looks drawn by a machine.
+    /// Looks machine-generated.
     Random,
-    /// Could be drawn from few letters: not words, not a mask.
+    /// Neither words nor a mask. For values from a small alphabet, which never look random.
     NotReadable,
-    /// Could be a person's password: kinds of characters mixed, not only words.
+    /// Mixes kinds of characters, as a person's password does, or looks random.
     Password,
     /// Base64 of `user:password`.
     BasicPair,
 }
 
-/// A pattern and where to look for it.
+/// One row: a regex and where to try it.
 pub(super) struct Pattern {
+    /// Name of the rule; stable.
     pub(super) name: &'static str,
+    /// What it finds, for the documentation.
     pub(super) finds: &'static str,
     pub(super) severity: Severity,
+    /// Words, three bytes or more, at which the regex is tried; ASCII case is ignored.
     pub(super) anchors: &'static [&'static str],
-    /// Bytes before and after the anchor in which the pattern must lie.
+    /// Bytes before the start and after the end of the anchor that the regex sees. With 0 before, the regex starts with
+    /// `^` and the anchor must not continue a word. Keep it small: it bounds the work per anchor.
     pub(super) window: (usize, usize),
-    /// Group `s`, if named, is the secret itself.
+    /// Byte regex without Unicode classes. The first group that takes part is the secret; without groups the whole
+    /// match is.
     pub(super) pattern: &'static str,
     pub(super) check: ValueCheck,
+    /// A text that it finds; `{w24}` is filled in by `shape`.
     pub(super) positive: &'static str,
+    /// A similar text that must pass.
     pub(super) negative: &'static str,
 }
 
-/// Every pattern, by carrier and by login.
+/// All rows.
 pub(super) static PATTERNS: LazyLock<Vec<&'static Pattern>> =
     LazyLock::new(|| carriers::PATTERNS.iter().chain(logins::PATTERNS).collect());
 
-/// The compiled patterns, each built when its anchor is first seen.
+/// Regex that is compiled at first use: compiling all of them would take longer than most processes scan.
 pub(super) struct LazyRegex(OnceLock<Regex>);
 
 impl LazyRegex {
@@ -54,7 +64,7 @@ impl LazyRegex {
     }
 
     pub(super) fn get(&self, pattern: impl Fn() -> Cow<'static, str>) -> &Regex {
-        // INVARIANT: every pattern in the tables compiles; the tables' tests build them all.
+        // INVARIANT: every regex in the tables compiles; the tests run every row.
         self.0.get_or_init(|| RegexBuilder::new(&pattern()).unicode(false).build().expect("a pattern of the tables"))
     }
 }

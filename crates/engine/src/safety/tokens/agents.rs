@@ -1,4 +1,4 @@
-//! Platforms on which models are run, traced, judged and given tools.
+//! Token formats of platforms that run, trace or evaluate models or give them tools. How to add a row: see `tokens`.
 use super::{TokenFamily, token};
 
 pub(super) const ROWS: &[TokenFamily] = &[

@@ -1,4 +1,4 @@
-//! Model providers and the services around them.
+//! Token formats of model providers and the services around them. How to add a row: see `tokens`.
 use super::{TokenFamily, token};
 
 pub(super) const ROWS: &[TokenFamily] = &[

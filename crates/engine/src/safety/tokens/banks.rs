@@ -1,4 +1,4 @@
-//! Banks, payouts and chains.
+//! Token formats of banks, payout services and blockchains. How to add a row: see `tokens`.
 use super::{TokenFamily, token};
 
 pub(super) const ROWS: &[TokenFamily] = &[

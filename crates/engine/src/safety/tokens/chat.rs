@@ -1,4 +1,4 @@
-//! Chat, mail, voice and incoming webhooks.
+//! Token formats of chat, mail and voice services, and incoming webhooks. How to add a row: see `tokens`.
 use super::{TokenFamily, token};
 
 pub(super) const ROWS: &[TokenFamily] = &[

@@ -1,4 +1,5 @@
-//! Clouds, hosting platforms, secret managers and infrastructure tools.
+//! Token formats of clouds, hosting platforms, secret managers and infrastructure tools. How to add a row: see
+//! `tokens`.
 use super::{Severity, TokenFamily, token};
 
 pub(super) const ROWS: &[TokenFamily] = &[

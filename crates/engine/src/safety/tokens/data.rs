@@ -1,4 +1,4 @@
-//! Databases, warehouses, streams and search services.
+//! Token formats of databases, warehouses, streams and search services. How to add a row: see `tokens`.
 use super::{TokenFamily, token};
 
 pub(super) const ROWS: &[TokenFamily] = &[

@@ -1,4 +1,4 @@
-//! Source hosting, continuous integration and code quality.
+//! Token formats of source hosting, continuous integration and code quality. How to add a row: see `tokens`.
 use super::{TokenFamily, token};
 
 pub(super) const ROWS: &[TokenFamily] = &[

@@ -1,4 +1,18 @@
-//! Token formats that issuers publish, as rows of data: one file a family.
+//! Table of token formats that issuers publish: one file per field, one row per rule.
+//!
+//! To add a token, append a row to the file of the issuer's field:
+//!
+//! ```text
+//! token("acme_key", "Acme API keys", &["acme_live_{w32}", "acme_test_{w32}"]).exact(),
+//! //    rule name   for the docs     shapes, in the language of `shape.rs`
+//! ```
+//!
+//! - The rule name is stable: refusals, metrics and allow lists use it.
+//! - The first shape makes the example for documentation and tests, so it comes with the most common format.
+//! - Every shape needs an anchor: a literal of three bytes or more, or a shorter one at its start with a run after it.
+//! - `.random()` if the prefix is short or also an ordinary word; `.exact()` if longer runs are something else;
+//!   `.severity(…)` if the token is less than critical.
+//! - Then raise `RULES_VERSION` and regenerate the reference page (see `safety`).
 mod agents;
 mod ai;
 mod banks;
@@ -15,19 +29,21 @@ mod workflow;
 
 use super::Severity;
 
-/// A family of tokens that one issuer gives out.
+/// One row: the token formats of one rule.
 pub(super) struct TokenFamily {
+    /// Name of the rule.
     pub(super) name: &'static str,
+    /// What it finds, for the documentation.
     pub(super) finds: &'static str,
     pub(super) shapes: &'static [&'static str],
     pub(super) severity: Severity,
-    /// The prefix is too short to be believed alone: what follows must look random.
+    /// The prefix alone proves nothing: the rest must look random too.
     pub(super) random: bool,
-    /// A longer run of the same alphabet is something else.
+    /// No match if another letter or digit follows: a longer run is something else.
     pub(super) exact: bool,
 }
 
-/// A row with the usual judgement: critical, believed by its prefix, open to the right.
+/// A row with the defaults: critical, the prefix is proof, more characters may follow.
 const fn token(name: &'static str, finds: &'static str, shapes: &'static [&'static str]) -> TokenFamily {
     TokenFamily { name, finds, shapes, severity: Severity::Critical, random: false, exact: false }
 }
@@ -49,6 +65,7 @@ impl TokenFamily {
     }
 }
 
+// In the order of the reference page.
 const FAMILIES: &[&[TokenFamily]] = &[
     cloud::ROWS,
     hosting::ROWS,
@@ -65,7 +82,7 @@ const FAMILIES: &[&[TokenFamily]] = &[
     banks::ROWS,
 ];
 
-/// Every row, in the order of the families.
+/// All rows, in the order of the files above.
 pub(super) fn all_families() -> impl Iterator<Item = &'static TokenFamily> {
     FAMILIES.iter().copied().flatten()
 }

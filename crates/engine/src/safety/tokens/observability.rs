@@ -1,4 +1,4 @@
-//! Observability, incident response and error tracking.
+//! Token formats of observability, incident response and error tracking. How to add a row: see `tokens`.
 use super::{TokenFamily, token};
 
 pub(super) const ROWS: &[TokenFamily] = &[

@@ -1,4 +1,4 @@
-//! Identity, one-time codes, devices and the office.
+//! Token formats of identity providers, one-time codes, devices and office software. How to add a row: see `tokens`.
 use super::{TokenFamily, token};
 
 pub(super) const ROWS: &[TokenFamily] = &[

@@ -1,4 +1,4 @@
-//! Payment, banking, commerce, tax and wallets.
+//! Token formats of payment, commerce, tax and wallet services. How to add a row: see `tokens`.
 use super::{TokenFamily, token};
 
 pub(super) const ROWS: &[TokenFamily] = &[

@@ -1,4 +1,4 @@
-//! Package registries and artefact stores.
+//! Token formats of package registries and artefact stores. How to add a row: see `tokens`.
 use super::{TokenFamily, token};
 
 pub(super) const ROWS: &[TokenFamily] = &[

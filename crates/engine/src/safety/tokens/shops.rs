@@ -1,4 +1,4 @@
-//! Shops, content, communities, devices and maps.
+//! Token formats of shops, content and community services, devices and maps. How to add a row: see `tokens`.
 use super::super::Severity::{High, Medium};
 use super::{TokenFamily, token};
 

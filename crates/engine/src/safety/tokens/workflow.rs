@@ -1,4 +1,5 @@
-//! Workflow engines, development environments, build farms and translation desks.
+//! Token formats of workflow engines, development environments, build farms and translation services. How to add a row:
+//! see `tokens`.
 use super::super::Severity::High;
 use super::{TokenFamily, token};
 

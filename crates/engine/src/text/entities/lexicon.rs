@@ -1,4 +1,4 @@
-//! The tables as one lookup: every word of every save is looked up in all of them.
+//! One hash map over all tables: every word of every saved text is looked up once instead of once per table.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -8,24 +8,26 @@ use super::tables::{
     ENVIRONMENT_WORDS, ENVIRONMENTS, FLAGS, NAMESPACE_WORDS, NOT_NAMES, RESOURCE_WORDS, SERVICE_WORDS, SERVICES,
 };
 
-/// All a word can mean here.
+/// Everything the tables say about a word.
 #[derive(Clone, Copy, Default)]
 pub(super) struct WordSense {
+    /// Kind of the value after this flag.
     pub(super) flag: Option<EntityKind>,
     pub(super) is_namespace: bool,
     pub(super) is_service: bool,
     pub(super) is_resource: bool,
-    /// Says that an environment is meant beside it.
+    /// The word beside it is an environment.
     pub(super) is_environment: bool,
+    /// Never a name.
     pub(super) is_no_name: bool,
-    /// An environment's name, and whether the word alone says it.
+    /// Canonical name of an environment, and whether the word alone is enough.
     pub(super) environment: Option<(&'static str, bool)>,
-    /// Well-known software, by the name people use.
+    /// Canonical name of well-known software.
     pub(super) software: Option<&'static str>,
 }
 
 impl WordSense {
-    /// Says what sort of thing the word beside it names.
+    /// Whether the word names the kind of the word beside it.
     pub(super) fn is_kind_word(self) -> bool {
         self.is_namespace || self.is_service || self.is_resource
     }
@@ -51,7 +53,7 @@ static LEXICON: LazyLock<HashMap<&'static str, WordSense>> = LazyLock::new(|| {
     lexicon
 });
 
-/// Bytes of the longest word of the tables: a test holds it to them.
+/// Bytes of the longest word of the tables; longer words are not hashed. A test compares it with the tables.
 const WORD_BYTES_MAX: usize = 21;
 
 pub(super) fn lookup_sense(word: &str) -> WordSense {

@@ -1,4 +1,5 @@
-//! What a text is about, operationally: namespaces, resources, environments and services, read by tables.
+//! Entities of operations that a text names: namespaces, resources, environments and services. Read by word tables
+//! (`tables`), without a model.
 mod lexicon;
 mod tables;
 
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use lexicon::lookup_sense;
 use tables::SERVICE_WORDS;
 
-/// The sort of a thing a text names.
+/// Kind of a named thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EntityKind {
     Namespace,
@@ -19,7 +20,7 @@ pub enum EntityKind {
     Service,
 }
 
-/// A named thing; written `namespace:prod`.
+/// A named thing. Its text form is `namespace:prod`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Entity {
@@ -28,11 +29,11 @@ pub struct Entity {
     pub name: String,
 }
 
-/// Entities kept per text; a manifest pasted whole names more, and then names nothing in particular.
+/// Entities kept per text. A manifest pasted whole names more and is about none of them in particular.
 pub const ENTITIES_MAX: usize = 32;
-/// Bytes of a name: the longest DNS name.
+/// Bytes of a name, at most: the length of the longest DNS name.
 const NAME_BYTES_MAX: usize = 253;
-/// What a name is worth that both texts use for different kinds of thing (`service/web`, `deployment/web`).
+/// Share of a name that both texts use for different kinds (`service/web`, `deployment/web`).
 const OTHER_KIND_SHARE: f64 = 0.5;
 
 /// The entities of a text, sorted, each once. Linear in the text.
@@ -47,7 +48,7 @@ pub fn extract(text: &str) -> Vec<Entity> {
     for (at, word) in words.iter().enumerate() {
         let before = at.checked_sub(1).and_then(|at| words.get(at)).copied().unwrap_or_default();
         let after = words.get(at + 1).copied().unwrap_or_default();
-        // Nearly all words are letters alone, and none of these forms is.
+        // Nearly all words are plain letters; none of these four forms is.
         if !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
             read_flag(word, after, &mut found);
             read_resource_path(word, &mut found);
@@ -61,14 +62,14 @@ pub fn extract(text: &str) -> Vec<Entity> {
     found
 }
 
-/// Share of the query's entities that the memory names, 0..1; a name used for another kind of thing counts half.
+/// Share of the query's entities that the memory names, 0 to 1. A name used for another kind counts half.
 pub fn query_coverage(query: &[Entity], memory: &[Entity]) -> f64 {
     if query.is_empty() {
         return 0.0;
     }
-    let share = |asked: &Entity| match () {
-        () if memory.contains(asked) => 1.0,
-        () if memory.iter().any(|known| known.name == asked.name) => OTHER_KIND_SHARE,
+    let share = |wanted: &Entity| match () {
+        () if memory.contains(wanted) => 1.0,
+        () if memory.iter().any(|known| known.name == wanted.name) => OTHER_KIND_SHARE,
         () => 0.0,
     };
     query.iter().map(share).sum::<f64>() / query.len() as f64
@@ -95,7 +96,7 @@ fn add_namespace(name: &str, found: &mut Vec<Entity>) {
     add_entity(EntityKind::Namespace, name, found);
 }
 
-/// `-n prod`, `--namespace=prod`, `env=prod`.
+/// Reads flags and assignments: `-n prod`, `--namespace=prod`, `env=prod`.
 fn read_flag(word: &str, after: &str, found: &mut Vec<Entity>) {
     let (name, value) = word.split_once('=').unwrap_or((word, after));
     let Some(kind) = lookup_sense(name).flag else { return };
@@ -105,6 +106,7 @@ fn read_flag(word: &str, after: &str, found: &mut Vec<Entity>) {
             EntityKind::Environment => add_entity(kind, canonical_environment(value).unwrap_or(value), found),
             _ => add_entity(kind, value, found),
         }
+        // A namespace called `prod` says the environment too.
         if kind == EntityKind::Namespace
             && let Some(environment) = canonical_environment(value)
         {
@@ -113,7 +115,7 @@ fn read_flag(word: &str, after: &str, found: &mut Vec<Entity>) {
     }
 }
 
-/// `deployment/web`, `deployment.apps/web`, `svc/web:8080`.
+/// Reads resource paths: `deployment/web`, `deployment.apps/web`, `svc/web:8080`.
 fn read_resource_path(word: &str, found: &mut Vec<Entity>) {
     let Some((kind, name)) = word.split_once('/') else {
         return;
@@ -123,7 +125,7 @@ fn read_resource_path(word: &str, found: &mut Vec<Entity>) {
     add_named_kind(kind, name, found);
 }
 
-/// A name said together with its kind.
+/// Adds a name by the word for its kind. A Kubernetes service is a service and a resource.
 fn add_named_kind(kind: &str, name: &str, found: &mut Vec<Entity>) {
     let kind = lookup_sense(kind);
     match () {
@@ -137,7 +139,7 @@ fn add_named_kind(kind: &str, name: &str, found: &mut Vec<Entity>) {
     }
 }
 
-/// `web.prod.svc.cluster.local`, `nginx.service`.
+/// Reads cluster DNS names and systemd units: `web.prod.svc.cluster.local`, `nginx.service`.
 fn read_domain(word: &str, found: &mut Vec<Entity>) {
     let host =
         word.split(['/', ':']).rfind(|part| part.contains(".svc") || part.ends_with(".service")).unwrap_or_default();
@@ -151,20 +153,22 @@ fn read_domain(word: &str, found: &mut Vec<Entity>) {
     }
 }
 
-/// `checkout-service`.
+/// Reads names that end in a word for a service: `checkout-service`.
 fn read_service_suffix(word: &str, found: &mut Vec<Entity>) {
     if service_name(word) != word && !word.contains('/') {
         add_entity(EntityKind::Service, service_name(word), found);
     }
 }
 
-/// `namespace prod`, `the checkout service`, `pod web-7f9`.
+/// Reads phrases of a kind and a name: `namespace prod`, `the checkout service`, `pod web-7f9`.
 fn read_phrase(before: &str, word: &str, after: &str, found: &mut Vec<Entity>) {
     let one = word.strip_suffix('s').filter(|one| lookup_sense(one).is_resource || lookup_sense(one).is_namespace);
     let kind = one.unwrap_or(word);
-    let meant = lookup_sense(kind);
-    if meant.is_kind_word() {
-        if is_identifier_like(after) || (meant.is_namespace && canonical_environment(after).is_some()) {
+    let sense = lookup_sense(kind);
+    if sense.is_kind_word() {
+        // After the kind only an identifier counts ("pod web-7f9", not "pod restarts"); before it any name does ("the
+        // checkout service").
+        if is_identifier_like(after) || (sense.is_namespace && canonical_environment(after).is_some()) {
             add_named_kind(kind, after, found);
         } else if is_name_like(before) && !lookup_sense(before).is_resource && !lookup_sense(before).is_service {
             add_named_kind(kind, before, found);
@@ -172,18 +176,18 @@ fn read_phrase(before: &str, word: &str, after: &str, found: &mut Vec<Entity>) {
     }
 }
 
-/// `nginx`, `prod` and `staging` anywhere, `web-prod`, and the ambiguous words (`test`) only beside "environment" or
-/// "cluster".
+/// Reads known names, also as parts of a word: `nginx`, `prod`, `web-prod`. Ambiguous words (`test`) count only beside
+/// "environment" or "cluster".
 fn read_known_names(word: &str, before: &str, after: &str, found: &mut Vec<Entity>) {
     let beside = || lookup_sense(before).is_environment || lookup_sense(after).is_environment;
     for part in word.split(['-', '_', '/', ':', '.', '=']) {
-        let meant = lookup_sense(part);
-        if let Some((name, plain)) = meant.environment
+        let sense = lookup_sense(part);
+        if let Some((name, plain)) = sense.environment
             && (plain || beside())
         {
             add_entity(EntityKind::Environment, name, found);
         }
-        if let Some(name) = meant.software {
+        if let Some(name) = sense.software {
             add_entity(EntityKind::Service, name, found);
         }
     }
@@ -193,7 +197,7 @@ fn canonical_environment(word: &str) -> Option<&'static str> {
     lookup_sense(word).environment.map(|(name, _)| name)
 }
 
-/// `checkout-service` and "the checkout service" are the same.
+/// The name without a word for a service: `checkout-service` and "the checkout service" are the same.
 fn service_name(name: &str) -> &str {
     SERVICE_WORDS
         .iter()
@@ -202,13 +206,13 @@ fn service_name(name: &str) -> &str {
         .unwrap_or(name)
 }
 
-/// Says by its form that it is a name.
+/// Whether the word is an identifier by its form: a letter first, and a dash, an underscore or a digit.
 fn is_identifier_like(word: &str) -> bool {
     let marked = word.contains(['-', '_']) || word.bytes().any(|byte| byte.is_ascii_digit());
     marked && word.starts_with(|letter: char| letter.is_alphabetic()) && !word.contains('=')
 }
 
-/// May be a name where one is expected.
+/// Whether the word can be a name where one is expected.
 fn is_name_like(word: &str) -> bool {
     const LETTERS_MIN: usize = 2;
     word.len() >= LETTERS_MIN
@@ -237,7 +241,7 @@ impl fmt::Display for Entity {
     }
 }
 
-/// A text that is not an entity.
+/// Error of a text that is not an entity.
 #[derive(Debug, thiserror::Error)]
 #[error("an entity reads `kind:name`, with kind one of `namespace`, `resource`, `environment`, `service`")]
 pub struct NotAnEntity;

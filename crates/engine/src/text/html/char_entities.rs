@@ -1,6 +1,7 @@
-//! Characters a page writes by name: those of HTML 4, which people use; a number says any other.
+//! HTML character references: names of HTML 4 and numbers. HTML 5 has two thousand names more, which pages rarely use.
 
-/// Names and what they stand for, in turns.
+/// Names and characters, alternating and separated by white space. To add one, append `name character`. White space,
+/// invisible characters and the five of XML (`amp`, …) are in [`decode_entity`].
 const NAMED_ENTITIES: &str = "
     iexcl ¡ cent ¢ pound £ curren ¤ yen ¥ brvbar ¦ sect § uml ¨ copy © ordf ª laquo « not ¬ reg ® macr ¯ deg °
     plusmn ± sup2 ² sup3 ³ acute ´ micro µ para ¶ middot · cedil ¸ sup1 ¹ ordm º raquo » frac14 ¼ frac12 ½
@@ -22,10 +23,10 @@ const NAMED_ENTITIES: &str = "
     loz ◊ spades ♠ clubs ♣ hearts ♥ diams ♦
 ";
 
-/// Longest name of an entity that is read; what is longer is text.
+/// Bytes from `&` to `;`, at most; anything longer is text. Covers the longest name and `&#x10FFFF`.
 const ENTITY_BYTES_MAX: usize = 10;
 
-/// A text with its entities read.
+/// The text with its character references replaced. Unknown ones stay as they are.
 pub(super) fn decode_entities(raw: &str) -> String {
     let mut text = String::with_capacity(raw.len());
     let mut rest = raw;
@@ -61,9 +62,10 @@ fn decode_entity(name: &str) -> Option<char> {
         name => match name.strip_prefix('#') {
             Some(number) => {
                 let hex = number.strip_prefix(['x', 'X']).map(|digits| u32::from_str_radix(digits, 16));
-                // A page cannot hold what no text may.
+                // NUL is not allowed in a stored text.
                 char::from_u32(hex.unwrap_or_else(|| number.parse()).ok()?).filter(|c| *c != '\0')
             }
+            // A linear search suffices: pages have few references by name.
             None => {
                 let mut words = NAMED_ENTITIES.split_whitespace();
                 std::iter::from_fn(|| words.next().zip(words.next()))

@@ -1,28 +1,31 @@
-//! What a page holds and nobody who looks at it sees.
+//! Elements of a page that a browser does not show: scripts, navigation, and what `hidden` or inline styles hide.
+//! Style sheets are not read.
 
 use super::tag_attribute;
 
-/// Elements whose content nobody reads.
+/// Elements whose content is left out: not rendered, or (`nav`) no part of the document.
 const UNRENDERED_ELEMENTS: &[&str] = &["script", "style", "head", "nav", "template", "noscript", "svg"];
-/// Elements that have no content to hide.
+/// Void elements: they have no closing tag, so hiding one must not hide what follows.
 const VOID_ELEMENTS: &[&str] =
     &["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"];
-/// Elements that end where the next of their sort begins.
+/// Elements that end where the next one of the same name begins, since their closing tag is optional.
 const AUTO_CLOSED_ELEMENTS: &[&str] = &["p", "li", "dt", "dd", "td", "th", "tr", "option"];
 
-/// An element whose content is left out, and how many of its name are open within.
+/// The hidden element that the reader is in.
 pub(super) struct HiddenElement {
     name: String,
+    /// Open elements of this name, itself included.
     depth: usize,
 }
 
 impl HiddenElement {
+    /// The hidden element that this tag opens, if it does.
     pub(super) fn from_opening_tag(name: &str, tag: &str) -> Option<HiddenElement> {
-        let hides = UNRENDERED_ELEMENTS.contains(&name) || !VOID_ELEMENTS.contains(&name) && is_hidden_tag(tag);
-        hides.then(|| HiddenElement { name: name.to_owned(), depth: 1 })
+        let is_hidden = UNRENDERED_ELEMENTS.contains(&name) || !VOID_ELEMENTS.contains(&name) && is_hidden_tag(tag);
+        is_hidden.then(|| HiddenElement { name: name.to_owned(), depth: 1 })
     }
 
-    /// Whether what follows a tag is hidden still.
+    /// Counts a tag inside the element. Returns whether the text after it is still hidden.
     pub(super) fn is_open_after(&mut self, name: &str, closing: bool) -> bool {
         if name != self.name {
             return true;
@@ -30,7 +33,7 @@ impl HiddenElement {
         match closing {
             true => self.depth -= 1,
             false if AUTO_CLOSED_ELEMENTS.contains(&name) => self.depth = 0,
-            // A script may write of scripts.
+            // The content of a script is not HTML: `'<script>'` in a string opens nothing.
             false if UNRENDERED_ELEMENTS.contains(&name) => {}
             false => self.depth += 1,
         }
@@ -38,12 +41,13 @@ impl HiddenElement {
     }
 }
 
+/// Whether the tag is hidden by its `hidden` attribute or its inline style.
 pub(super) fn is_hidden_tag(tag: &str) -> bool {
     let style = tag_attribute(tag, "style").unwrap_or_default();
-    let says = |rule: &str| {
+    let hides = |rule: &str| {
         let (name, value) = rule.split_once(':').unwrap_or_default();
         let (name, value) = (name.trim().to_ascii_lowercase(), value.trim().to_ascii_lowercase());
         name == "display" && value.starts_with("none") || name == "visibility" && value.starts_with("hidden")
     };
-    tag_attribute(tag, "hidden").is_some() || style.split(';').any(says)
+    tag_attribute(tag, "hidden").is_some() || style.split(';').any(hides)
 }

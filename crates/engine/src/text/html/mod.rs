@@ -1,11 +1,13 @@
-//! HTML to Markdown: enough of its structure to cut it along its headings. What a page hides is left out.
+//! HTML to Markdown: headings, lists, code and text, enough to cut a page along its headings. Hidden text is left out.
+//!
+//! A single pass over the tags, without a tree: broken pages give some text, and the work is linear.
 
 mod char_entities;
 mod hidden_elements;
 
 use hidden_elements::HiddenElement;
 
-/// Elements that end a line.
+/// Elements that end a paragraph.
 const LINE_ELEMENTS: &[&str] = &[
     "p",
     "div",
@@ -23,8 +25,8 @@ const LINE_ELEMENTS: &[&str] = &[
     "details",
 ];
 
-/// The text of a page, headings as `#`, list items as `-` below one another, what was set as code between fences,
-/// pictures as the words that stand for them.
+/// A page as Markdown: headings as `#`, list items as `-` with indentation, `pre` as fenced code, images as their `alt`
+/// text.
 pub fn to_markdown(html: &str) -> String {
     let (mut page, mut rest, mut hidden) = (MarkdownWriter::with_capacity(html.len() / 2), html, None::<HiddenElement>);
     while let Some(at) = rest.find('<') {
@@ -37,7 +39,7 @@ pub fn to_markdown(html: &str) -> String {
             continue;
         }
         if !is_tag_start(rest) {
-            // "a < b" is said, not marked.
+            // A comparison such as `a < b`.
             if hidden.is_none() {
                 page.write_text("<");
             }
@@ -52,6 +54,8 @@ pub fn to_markdown(html: &str) -> String {
         if within {
             continue;
         }
+        // The tag that ended the hidden element: a closing one belongs to it and is dropped too; an opening one (`<p>`
+        // after a hidden `<p>`) starts the next element.
         let ended = hidden.take().is_some() && closing;
         hidden = HiddenElement::from_opening_tag(&name, tag).filter(|_| !closing);
         if hidden.is_none() && !ended {
@@ -65,8 +69,9 @@ pub fn to_markdown(html: &str) -> String {
     page.text
 }
 
-/// The title of a page, where it has one.
+/// Content of the page's `<title>`, if it is not empty.
 pub fn page_title(html: &str) -> Option<String> {
+    // ASCII lower case keeps the length, so offsets in `lower` are offsets in `html`.
     let lower = html.to_ascii_lowercase();
     let start = lower.find("<title")?;
     let start = start + lower[start..].find('>')? + 1;
@@ -76,12 +81,13 @@ pub fn page_title(html: &str) -> Option<String> {
     Some(title.text.trim().to_owned()).filter(|title| !title.is_empty())
 }
 
-/// As browsers see it: anything else behind a `<` makes it a sign.
+/// Whether the `<` opens a tag. As in browsers, only a letter, `/`, `!` or `?` after it makes one.
 fn is_tag_start(text: &str) -> bool {
     text[1..].starts_with(|next: char| next.is_ascii_alphabetic() || matches!(next, '/' | '!' | '?'))
 }
 
-/// Where the tag at the beginning ends. A quoted value may hold a `>`; one that is not closed soon was never opened.
+/// End of the tag at the start of the text. A quoted value may hold a `>`; if no end is found within [`TAG_BYTES_MAX`],
+/// the quote was a mistake and the first `>` ends the tag.
 fn tag_end(text: &str) -> usize {
     let (mut quote, mut before) = (None, b' ');
     for (at, byte) in text.bytes().enumerate().take(TAG_BYTES_MAX) {
@@ -104,7 +110,7 @@ fn tag_name(tag: &str) -> String {
     inner.chars().take_while(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
 }
 
-/// What a tag says of itself under a name: nothing where it does not, an empty text where it only has the name.
+/// Value of a tag's attribute: `None` without the attribute, empty for one without a value (`<p hidden>`).
 fn tag_attribute<'a>(tag: &'a str, wanted: &str) -> Option<&'a str> {
     let mut rest = tag.trim_end_matches('>').trim_end_matches('/').split_once(char::is_whitespace)?.1.trim_start();
     while !rest.is_empty() {
@@ -112,9 +118,9 @@ fn tag_attribute<'a>(tag: &'a str, wanted: &str) -> Option<&'a str> {
         let (name, after) = rest.split_at(rest.find(ends).unwrap_or(rest.len()));
         let (value, after) = match after.trim_start().strip_prefix('=').map(str::trim_start) {
             None => ("", after),
-            Some(said) => match said.chars().next().filter(|quote| matches!(quote, '"' | '\'')) {
-                Some(quote) => said[1..].split_once(quote).unwrap_or((&said[1..], "")),
-                None => said.split_once(char::is_whitespace).unwrap_or((said, "")),
+            Some(text) => match text.chars().next().filter(|quote| matches!(quote, '"' | '\'')) {
+                Some(quote) => text[1..].split_once(quote).unwrap_or((&text[1..], "")),
+                None => text.split_once(char::is_whitespace).unwrap_or((text, "")),
             },
         };
         if name.eq_ignore_ascii_case(wanted) {
@@ -125,12 +131,12 @@ fn tag_attribute<'a>(tag: &'a str, wanted: &str) -> Option<&'a str> {
     None
 }
 
-/// A page as far as it was read.
+/// Markdown written so far.
 struct MarkdownWriter {
     text: String,
-    /// Lists in one another.
+    /// Depth of nested lists.
     lists: usize,
-    /// What stands in a `pre` so far: its white space counts.
+    /// Content of the open `pre`, whose white space is kept.
     code: Option<String>,
 }
 
@@ -163,10 +169,10 @@ impl MarkdownWriter {
             (None, "ul" | "ol") => {
                 let outer = if closing { self.lists.saturating_sub(1) } else { self.lists };
                 self.lists = if closing { outer } else { outer + 1 };
-                // A list in a list goes on below its item.
+                // An inner list stays in the block of its item.
                 self.text.push_str(if outer == 0 { "\n\n" } else { "" });
             }
-            // An item opens with its words.
+            // `<li><p>`: the text stays on the line of the list mark.
             (None, "p" | "div") if self.text.ends_with("- ") => {}
             (None, "td" | "th") if closing => self.text.push_str(" | "),
             (None, name) if LINE_ELEMENTS.contains(&name) => self.text.push_str("\n\n"),
@@ -174,7 +180,7 @@ impl MarkdownWriter {
         }
     }
 
-    /// Words with their entities read and white space run together, as a browser shows them.
+    /// Writes text with its entities decoded and white space collapsed, as a browser shows it.
     fn write_text(&mut self, raw: &str) {
         let (decoded, text) = (char_entities::decode_entities(raw), &mut self.text);
         if let Some(code) = &mut self.code {
@@ -191,7 +197,7 @@ impl MarkdownWriter {
 
     fn close_code_block(&mut self) {
         let Some(code) = self.code.take().filter(|code| !code.trim().is_empty()) else { return };
-        // A fence is longer than what it holds.
+        // The fence must be longer than any run of backticks in the code.
         let mut fence = "```".to_owned();
         while code.contains(&fence) {
             fence.push('`');
@@ -201,9 +207,10 @@ impl MarkdownWriter {
     }
 }
 
-/// Bytes of a tag that are searched for the end of a quoted value, so that many open ones cost no more than a few.
+/// Bytes of a tag that are searched for the end of a quoted value. Without the bound, a page of unclosed quotes would
+/// be read once per tag.
 const TAG_BYTES_MAX: usize = 1_024;
-/// Lists in one another that are told apart.
+/// Levels of nested lists that are indented.
 const LISTS_SHOWN_MAX: usize = 8;
 
 #[cfg(test)]

@@ -1,17 +1,18 @@
-//! The stored form of [`Words`]: version, length, number of terms, four bytes each, and of those that occur more than
-//! once the place in the list, as the distance to the one before, and the count.
+//! Stored form of [`IndexedWords`]: version byte, length (varint), number of terms (varint), four bytes little-endian
+//! per term ascending, then for each term that occurs more than once its position, as a varint distance to the one
+//! before, and its count in one byte.
 //!
-//! Terms are spread evenly over their range, so writing distances between them would save next to nothing.
+//! Terms are hashes, spread evenly over 32 bits: distances between them would hardly be shorter than the terms.
 use super::{IndexedWords, Term};
 
-/// First byte; a reader that does not know it rebuilds the index from the text.
+/// First byte. A reader that does not know the version rebuilds the index from the text.
 const FORMAT_VERSION: u8 = 2;
-/// Terms as distances: written until version 10 of the schema, still read.
+/// Older form with terms as distances, written until version 10 of the schema and still read.
 const DISTANCE_FORMAT_VERSION: u8 = 1;
 const TERM_BYTES: usize = size_of::<Term>();
 
 impl IndexedWords {
-    /// Compact bytes, a little more than four per distinct term.
+    /// Encodes the index in a little more than four bytes per distinct term.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(8 + self.terms.len() * (TERM_BYTES + 1));
         out.push(FORMAT_VERSION);
@@ -27,14 +28,15 @@ impl IndexedWords {
         out
     }
 
-    /// The words back, or none if these bytes are not whole and in order.
+    /// Decodes an index; `None` if the bytes are cut off, out of order or of an unknown version.
     pub fn from_bytes(bytes: &[u8]) -> Option<IndexedWords> {
         let mut terms = Vec::with_capacity(bytes.len() / TERM_BYTES);
         let len = IndexedWords::for_each_term(bytes, |term, times| terms.push((term, times)))?;
         Some(IndexedWords { terms, len })
     }
 
-    /// Reads the terms one by one in ascending order and answers the length; none as above, maybe after some terms.
+    /// Calls `term` for each term in ascending order and returns the length. `None` as for
+    /// [`IndexedWords::from_bytes`], possibly after some terms.
     pub fn for_each_term(bytes: &[u8], term: impl FnMut(Term, u8)) -> Option<u32> {
         let (format, mut rest) = bytes.split_first()?;
         if !matches!(*format, FORMAT_VERSION | DISTANCE_FORMAT_VERSION) {
@@ -49,7 +51,8 @@ impl IndexedWords {
         Some(len)
     }
 
-    /// As [`Words::each`], of these terms alone and in their order, without a look at the rest.
+    /// As [`IndexedWords::for_each_term`], for the `asked` terms only, in the order asked (the older form gives them
+    /// ascending). Reads only what it needs, so damaged bytes elsewhere go unnoticed.
     pub fn pick_terms(bytes: &[u8], asked: &[Term], mut term: impl FnMut(Term, u8)) -> Option<u32> {
         let Some((&FORMAT_VERSION, mut rest)) = bytes.split_first() else {
             let wanted = |found: Term, times: u8| {
@@ -61,18 +64,19 @@ impl IndexedWords {
         };
         let len = u32::try_from(read_varint(&mut rest)?).ok()?;
         let count = usize::try_from(read_varint(&mut rest)?).ok()?;
-        let (list, often) = rest.split_at_checked(count.checked_mul(TERM_BYTES)?)?;
+        let (list, repeats) = rest.split_at_checked(count.checked_mul(TERM_BYTES)?)?;
         let list = list.as_chunks().0;
         for found in asked {
             if let Some(at) = find_term(list, *found) {
-                term(*found, term_count(often, at)?);
+                term(*found, term_count(repeats, at)?);
             }
         }
         Some(len)
     }
 }
 
-/// Where a term stands. Terms are spread evenly, so it is near where its size says.
+/// Position of a term (interpolation search). Terms are spread evenly, so the walk from where its value suggests is
+/// short.
 fn find_term(list: &[[u8; TERM_BYTES]], term: Term) -> Option<usize> {
     let at = |place: usize| list.get(place).map(|bytes| Term::from_le_bytes(*bytes));
     let mut place = usize::try_from((u64::from(term) * list.len() as u64) >> Term::BITS).ok()?;
@@ -85,10 +89,10 @@ fn find_term(list: &[[u8; TERM_BYTES]], term: Term) -> Option<usize> {
     (at(place)? == term).then_some(place)
 }
 
-/// How often the term at this place occurs.
-fn term_count(mut often: &[u8], place: usize) -> Option<u8> {
+/// Count of the term at this position; `None` if the bytes are cut off.
+fn term_count(mut repeats: &[u8], place: usize) -> Option<u8> {
     let mut before = 0;
-    while let Some((at, times)) = next_repeated(&mut often, before)? {
+    while let Some((at, times)) = next_repeated(&mut repeats, before)? {
         if at >= place {
             return Some(if at == place { times } else { 1 });
         }
@@ -98,8 +102,8 @@ fn term_count(mut often: &[u8], place: usize) -> Option<u8> {
 }
 
 fn read_term_list(count: usize, rest: &[u8], mut term: impl FnMut(Term, u8)) -> Option<()> {
-    let (list, mut often) = rest.split_at_checked(count.checked_mul(TERM_BYTES)?)?;
-    let mut next = next_repeated(&mut often, 0)?;
+    let (list, mut repeats) = rest.split_at_checked(count.checked_mul(TERM_BYTES)?)?;
+    let mut next = next_repeated(&mut repeats, 0)?;
     let mut before = None;
     for (at, bytes) in list.as_chunks().0.iter().enumerate() {
         let read = Term::from_le_bytes(*bytes);
@@ -110,7 +114,7 @@ fn read_term_list(count: usize, rest: &[u8], mut term: impl FnMut(Term, u8)) -> 
         match next {
             Some((place, times)) if place == at => {
                 term(read, times);
-                next = next_repeated(&mut often, at)?;
+                next = next_repeated(&mut repeats, at)?;
             }
             _ => term(read, 1),
         }
@@ -118,7 +122,7 @@ fn read_term_list(count: usize, rest: &[u8], mut term: impl FnMut(Term, u8)) -> 
     next.is_none().then_some(())
 }
 
-/// The next term that occurs more than once: none at the end, nothing where the bytes are not whole.
+/// Position and count of the next repeated term: `Some(None)` at the end, `None` if the bytes are cut off.
 fn next_repeated(rest: &mut &[u8], before: usize) -> Option<Option<(usize, u8)>> {
     if rest.is_empty() {
         return Some(None);
@@ -127,7 +131,8 @@ fn next_repeated(rest: &mut &[u8], before: usize) -> Option<Option<(usize, u8)>>
     Some(Some((place, read_byte(rest)?)))
 }
 
-/// Each as the distance to the one before and a bit that says whether a count follows.
+/// Reads the older form: each term as the distance to the one before, shifted by a bit that says whether a count
+/// follows.
 fn read_term_distances(count: usize, mut rest: &[u8], mut term: impl FnMut(Term, u8)) -> Option<()> {
     let mut before = 0u32;
     for at in 0..count {

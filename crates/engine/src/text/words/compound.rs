@@ -1,18 +1,18 @@
-//! Words written as one: German compounds, and English ones such as `healthcheck`.
-//! A long word also carries its possible beginnings and ends, under terms of their own; a query word asks for those at
-//! a low weight. No dictionary: a cut that is no word is a term nobody asks for.
+//! Compound words: German ones, and English ones such as `healthcheck`. A long word is also indexed by all its possible
+//! beginnings and ends, as terms of their own kind, and a query word looks for these at a low weight. No dictionary is
+//! needed: a cut that is not a word is a term that no query asks for.
 use super::{Term, hash_term};
 
-/// Letters a word needs to be cut. Below, the pieces are too short to mean anything.
+/// Letters of a word from which it is cut; the parts of shorter words mean nothing.
 const WORD_LETTERS_MIN: usize = 10;
-/// Letters above which a token is not a word of any language.
+/// Letters above which a token is no word of any language.
 const WORD_LETTERS_MAX: usize = 40;
-/// Letters of a piece.
+/// Letters of a part, at least.
 pub(super) const PIECE_LETTERS_MIN: usize = 4;
-/// Letters that may be left over after a beginning: an inflection (`Verbindung·en`) suffices.
+/// Letters that must remain after a beginning: an inflection is enough (`Verbindung·en`).
 const ENDING_LETTERS_MIN: usize = 2;
 
-/// Endings of long English words that are derived, not compounded; cutting these would only fill the index.
+/// Endings of long English words that are derivations, not compounds; cutting them would only fill the index.
 const DERIVED_ENDINGS: &[&str] = &[
     "able", "ably", "al", "ally", "ance", "ant", "ate", "ated", "ates", "ation", "ations", "ed", "ence", "ency", "ent",
     "ful", "ible", "ic", "ical", "ily", "ing", "ings", "ion", "ions", "ism", "ist", "ities", "ity", "ive", "ize",
@@ -41,6 +41,6 @@ pub(super) fn for_each_part(word: &str, mut sink: impl FnMut(&str)) {
 
 /// The term of a word as a piece of a longer one, distinct from the word itself.
 pub(super) fn piece_term(piece: &str) -> Term {
-    // A tilde cannot begin a token, so the two kinds of term never mean the same.
+    // No token begins with a tilde, so terms of parts and terms of words are hashes of different texts.
     hash_term(std::iter::once(b'~').chain(piece.bytes()))
 }

@@ -1,9 +1,9 @@
-//! One spelling for what people consider the same letters.
+//! Folding of letters: compatibility forms, case and accents.
 use std::borrow::Cow;
 
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
-/// Unicode compatibility form: full-width and half-width forms, ligatures and composed accents become ordinary letters.
+/// Unicode form NFKC: full-width and half-width forms and ligatures become ordinary letters, accents are composed.
 pub(super) fn to_nfkc(text: &str) -> Cow<'_, str> {
     if text.is_ascii() || is_nfkc_quick(text.chars()) == IsNormalized::Yes {
         Cow::Borrowed(text)
@@ -12,7 +12,7 @@ pub(super) fn to_nfkc(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Lower case without diacritics.
+/// The token in lower case without accents.
 pub(super) fn to_folded(token: &str) -> String {
     let mut out = String::with_capacity(token.len());
     fold_into(token, &mut out);
@@ -28,6 +28,7 @@ pub(super) fn fold_into(token: &str, out: &mut String) {
     for letter in token.chars().flat_map(char::to_lowercase) {
         match letter {
             'a'..='z' | '0'..='9' => out.push(letter),
+            // Letters that do not decompose into a base letter and an accent.
             'ß' => out.push_str("ss"),
             'æ' => out.push_str("ae"),
             'œ' => out.push_str("oe"),
@@ -37,7 +38,8 @@ pub(super) fn fold_into(token: &str, out: &mut String) {
             'ı' => out.push('i'),
             'ς' => out.push('σ'),
             _ if is_invisible(letter) => {}
-            // Only the marks of Latin, Greek and Cyrillic are dropped: elsewhere (kana, Indic) a mark makes another letter.
+            // Only the accents of Latin, Greek and Cyrillic are dropped: in kana and Indic scripts a mark makes another
+            // letter.
             '\u{c0}'..='\u{52f}' | '\u{1e00}'..='\u{1fff}' => {
                 out.extend(std::iter::once(letter).nfd().filter(|part| !is_accent(*part)));
             }
@@ -47,7 +49,7 @@ pub(super) fn fold_into(token: &str, out: &mut String) {
     }
 }
 
-/// Joiners and soft hyphens that change how a word looks, not which word it is.
+/// Joiners, soft hyphens and variation selectors: they change how a word looks, not which word it is.
 pub(super) fn is_invisible(letter: char) -> bool {
     matches!(letter, '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' | '\u{fe00}'..='\u{fe0f}')
 }
@@ -56,9 +58,11 @@ fn is_accent(letter: char) -> bool {
     matches!(letter, '\u{300}'..='\u{36f}')
 }
 
-/// `stoerung` as `störung` folds: digraphs written where a keyboard has no umlauts. None if there are none.
+/// The token with `ae`, `oe` and `ue` as single vowels, as folding leaves umlauts: `stoerung` and `störung` both become
+/// `storung`. `None` if it has none of them.
 pub(super) fn without_umlaut_digraphs(token: &str) -> Option<String> {
-    // English has these too (`queue`, `value`, `shoe`): not after `q` or `g`, not at the end, not in short words.
+    // English has these pairs too (`queue`, `value`, `shoe`): they are ignored after `q` and `g`, at the end of a word
+    // and in short words.
     const LETTERS_MIN: usize = 5;
     let digraph = |at: usize| {
         let bytes = token.as_bytes();

@@ -1,13 +1,13 @@
-//! Identifiers as operators write them: `deployment/web`, `ERR_CONN_RESET`, `/etc/nginx/nginx.conf`, `v1.2.3`, `camelCase`.
-//! Each is found as a whole, by its nested names, and by its parts.
+//! Identifiers: `deployment/web`, `ERR_CONN_RESET`, `/etc/nginx/nginx.conf`, `v1.2.3`, `camelCase`. Each gives tokens
+//! for the whole, for the names in it and for their parts.
 use super::tokenizer::TokenClass;
 
-/// Names read inside one identifier; a longer one is a path nobody types.
+/// Names read in one identifier; longer ones are generated paths that nobody searches for.
 const NAMES_MAX: usize = 24;
 
 type TokenSink<'a> = dyn FnMut(TokenClass, &str) + 'a;
 
-/// Reads one run of letters and joiners.
+/// Reads one run of letters and joining characters, and hands its tokens to `sink`.
 pub(super) fn read_identifier(chunk: &str, sink: &mut TokenSink) {
     if let Some(language) = single_letter_language(chunk) {
         return sink(TokenClass::Whole, language);
@@ -16,7 +16,7 @@ pub(super) fn read_identifier(chunk: &str, sink: &mut TokenSink) {
     let names = || chunk.split(['/', ':', '@', '#', '+']).filter(|name| name.contains(char::is_alphanumeric));
     let whole = names().nth(1).is_some();
     if whole {
-        // A leading slash or an empty segment does not make another path.
+        // Joined anew from the names, so that `/etc//nginx` and `etc/nginx` are the same.
         let joined = names().take(NAMES_MAX).map(trim_joiners).collect::<Vec<_>>().join("/");
         sink(TokenClass::Whole, &joined);
     }
@@ -25,7 +25,7 @@ pub(super) fn read_identifier(chunk: &str, sink: &mut TokenSink) {
     });
 }
 
-/// `nginx.conf`, `v1.2.3`, `10.0.0.1`, `api.example.org`.
+/// Reads dotted names: `nginx.conf`, `v1.2.3`, `10.0.0.1`, `api.example.org`.
 fn read_dotted(name: &str, class: TokenClass, sink: &mut TokenSink) {
     if !name.contains('.') {
         return read_hyphenated(name, class, sink);
@@ -36,7 +36,7 @@ fn read_dotted(name: &str, class: TokenClass, sink: &mut TokenSink) {
         .unwrap_or(name);
     sink(TokenClass::Whole, bare);
     if bare.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
-        // `1.25` finds `1.25.3`; single numbers of a version or address say nothing.
+        // `1.25` also finds `1.25.3`. The single numbers of a version or address are no tokens.
         if let Some((minor, _)) = bare.match_indices('.').nth(1) {
             sink(TokenClass::Whole, &bare[..minor]);
         }
@@ -48,7 +48,8 @@ fn read_dotted(name: &str, class: TokenClass, sink: &mut TokenSink) {
         .for_each(|part| read_hyphenated(part, TokenClass::Part, sink));
 }
 
-/// `nginx-conf`, `ERR_CONN_RESET`, `camelCase`: joined they are one word, so that every way of writing it finds the others.
+/// Reads `nginx-conf`, `ERR_CONN_RESET`, `camelCase`: the parts, and the parts joined to one word, so that all ways to
+/// write it find each other.
 fn read_hyphenated(name: &str, class: TokenClass, sink: &mut TokenSink) {
     let name = without_apostrophes(name);
     let parts =
@@ -68,7 +69,7 @@ fn read_hyphenated(name: &str, class: TokenClass, sink: &mut TokenSink) {
     }
 }
 
-/// `web01` is also a `web`.
+/// Adds the letters of a name with a number: `web01` is also found by `web`.
 fn emit_without_number(part: &str, sink: &mut TokenSink) {
     const LETTERS_MIN: usize = 3;
     let letters = part.trim_end_matches(|letter: char| letter.is_ascii_digit());
@@ -80,7 +81,7 @@ fn emit_without_number(part: &str, sink: &mut TokenSink) {
     }
 }
 
-/// `camelCase`, `HTTPServer`: cut where a word begins.
+/// Splits where a word begins: `camel·Case`, `HTTP·Server`.
 fn split_camel_case(name: &str) -> impl Iterator<Item = &str> {
     let bytes = name.as_bytes();
     let begins = |at: usize| {
@@ -103,7 +104,8 @@ fn split_camel_case(name: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// `Caroline's` is Caroline, `don't` is the stop word `dont`.
+/// The name without a possessive `'s` and without apostrophes: `Caroline's` is `Caroline`, `don't` is the stop word
+/// `dont`.
 fn without_apostrophes(name: &str) -> std::borrow::Cow<'_, str> {
     let straight = |letter: char| matches!(letter, '\'' | '\u{2019}');
     if !name.contains(straight) {
@@ -117,7 +119,7 @@ fn trim_joiners(name: &str) -> &str {
     name.trim_matches(|letter: char| matches!(letter, '.' | '-' | '_' | '\'' | '\u{2019}'))
 }
 
-/// `C++` and `C#` differ from `C` by their marks alone.
+/// The chunk if it is `C++`, `C#` or similar, which differ from `C` only by their marks.
 fn single_letter_language(chunk: &str) -> Option<&str> {
     let mut letters = chunk.chars();
     let letter = letters.next()?.is_ascii_alphabetic();

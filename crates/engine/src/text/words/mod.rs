@@ -1,5 +1,13 @@
-//! How Ingrain reads words: text to terms, at write time ([`index`]) and at search time ([`query`]).
-//! Both sides go through the same scanner, so what was written one way is found when asked another way.
+//! Text to search terms, when a memory is written ([`index_fields`]) and when a query is read ([`parse_query`]). Both
+//! use the same tokenizer, so different spellings of a word meet in the same term.
+//!
+//! - `tokenizer`: text to words, identifiers and pairs of characters
+//! - `identifier`: parts of `deployment/web`, `ERR_CONN_RESET`, `v1.2.3`
+//! - `fold`: case, accents and compatibility forms
+//! - `stem`, `porter`: stop words and English endings
+//! - `compound`: parts of long words
+//! - `query`: weighted terms of a query
+//! - `codec`: stored form of the index of one memory
 mod codec;
 mod compound;
 mod fold;
@@ -15,20 +23,21 @@ pub(crate) use stem::is_stop_word;
 use tokenizer::scan_tokens;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// A normalised token as a number: 64-bit FNV-1a over its UTF-8 bytes, the upper half folded into the lower by xor.
-/// Written out here because it is stored: the same token must give the same term on every platform and in every version.
+/// A token as a number: 64-bit FNV-1a over its UTF-8 bytes, the upper half folded into the lower by xor.
+///
+/// INVARIANT: terms are stored, so a token must give the same term on every platform and in every version.
 pub type Term = u32;
 
-/// What a memory says, as counted terms: the forward index a store keeps beside it.
+/// Forward index of one memory: its terms with counts. A store keeps it beside the memory.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct IndexedWords {
-    /// Sorted by term, each once, with how often it occurs (saturating).
+    /// Distinct terms, ascending, with their number of occurrences (saturating at 255).
     pub terms: Vec<(Term, u8)>,
-    /// Number of counted tokens: ordinary words and parts of identifiers, neither stop words nor expansions.
+    /// Length of the memory in tokens, for ranking: words and parts of identifiers, without stop words and expansions.
     pub len: u32,
 }
 
-/// The texts of a memory that can be found by words.
+/// Fields of a memory that are searched.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct IndexedFields<'a> {
     pub title: Option<&'a str>,
@@ -39,16 +48,16 @@ pub struct IndexedFields<'a> {
     pub speaker: Option<&'a str>,
 }
 
-/// Times a token of a title, hint or tag counts: somebody chose these words to find the memory by.
+/// Count of a token in title, hint or tags: these words were chosen to find the memory by.
 const CHOSEN_FIELD_COUNT: usize = 2;
 
-/// Characters of a token that make its term; the rest of a longer one (base64, minified code) is not read.
+/// Characters of a token that enter its term; the rest of a longer one (base64, minified code) is ignored.
 pub(crate) const TOKEN_CHARS_MAX: usize = 64;
 
 /// The forward index of one memory. Linear in the text.
 pub fn index_fields(fields: &IndexedFields) -> IndexedWords {
     let words = count_terms(fields, false);
-    // "The Who" and "it is what it is" consist of stop words only; they stay findable by them.
+    // A text of stop words only ("The Who", "it is what it is") is indexed with them, or it could not be found.
     if words.terms.is_empty() { count_terms(fields, true) } else { words }
 }
 
@@ -86,19 +95,19 @@ fn tally_terms(mut terms: Vec<Term>) -> Vec<(Term, u8)> {
 }
 
 impl IndexedWords {
-    /// How often a term occurs.
+    /// Number of occurrences of a term.
     pub fn term_frequency(&self, term: Term) -> u8 {
         self.terms.binary_search_by_key(&term, |(term, _)| *term).map_or(0, |at| self.terms[at].1)
     }
 }
 
-/// Lower-cased word tokens without stemming or stop words: for comparing two short texts with each other.
+/// Folded words with stop words and without stemming, for comparing two short texts.
 pub fn folded_words(text: &str) -> Vec<String> {
     let normal = fold::to_nfkc(text);
     normal.unicode_words().map(fold::to_folded).collect()
 }
 
-/// The stored number of a token.
+/// The term of a token.
 pub(crate) fn token_term(token: &str) -> Term {
     hash_term(token.bytes())
 }
@@ -107,7 +116,7 @@ pub(crate) fn hash_term(bytes: impl Iterator<Item = u8>) -> Term {
     const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0000_0100_0000_01b3;
     let hash = bytes.fold(OFFSET, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME));
-    // Truncation is the point: both halves are in the result.
+    // The cast drops nothing: both halves are in the lower 32 bits.
     ((hash >> 32) ^ (hash & 0xffff_ffff)) as Term
 }
 

@@ -1,19 +1,21 @@
-//! The English stemmer of the Snowball project ("Porter 2"), over bytes: a save stems every word, so it allocates nothing.
-//! The rules are the published ones; a test compares it with another implementation word by word.
+//! The English stemmer of the Snowball project ("Porter 2"), on bytes and without allocating: every word of every saved
+//! text is stemmed. The steps and names are those of the published algorithm; a test in `stem` compares it with another
+//! implementation.
 
-/// Longest word that is stemmed; English has none longer.
+/// Bytes of the longest word that is stemmed; no English word is longer.
 pub(super) const WORD_BYTES_MAX: usize = 40;
 
-/// A word being stemmed: lower-case ASCII letters, a consonant `y` written `Y` meanwhile.
+/// A word being stemmed, in lower-case ASCII letters. A `y` that is a consonant is written `Y` until the end.
 struct StemWord {
     bytes: [u8; WORD_BYTES_MAX],
     len: usize,
-    /// Where the regions start that endings must lie in.
+    /// Starts of the regions R1 and R2 of the algorithm; most endings are removed only inside one of them.
     r1: usize,
     r2: usize,
 }
 
-/// The length of the stem, which replaces the beginning of `bytes`. Expects lower-case ASCII letters.
+/// Buffer with the stem, and the stem's length; `None` for words that are too short or too long. Expects lower-case
+/// ASCII letters.
 pub(super) fn stem_english(word: &str) -> Option<([u8; WORD_BYTES_MAX], usize)> {
     let raw = word.as_bytes();
     if raw.len() > WORD_BYTES_MAX || raw.len() < 3 {
@@ -45,7 +47,7 @@ impl StemWord {
         &self.bytes[..self.len]
     }
 
-    /// The length is known when this is compiled, so it becomes a comparison of a few bytes.
+    /// The length is a compile-time constant, so the comparison is a few instructions.
     fn ends_with<const N: usize>(&self, ending: &[u8; N]) -> bool {
         self.as_bytes().last_chunk() == Some(ending)
     }
@@ -68,6 +70,7 @@ impl StemWord {
         }
     }
 
+    /// Sets R1 and R2. The listed prefixes are exceptions of the algorithm: `general` is not cut to `gener`.
     fn find_regions(&mut self) {
         let prefix =
             [&b"gener"[..], b"commun", b"arsen"].into_iter().find(|prefix| self.as_bytes().starts_with(prefix));
@@ -75,7 +78,7 @@ impl StemWord {
         self.r2 = self.region_after(self.r1);
     }
 
-    /// After the first consonant that follows a vowel.
+    /// Offset after the first consonant that follows a vowel.
     fn region_after(&self, start: usize) -> usize {
         let text = self.as_bytes();
         (start + 1..self.len).find(|at| !is_vowel(text[*at]) && is_vowel(text[at - 1])).map_or(self.len, |at| at + 1)
@@ -108,7 +111,7 @@ impl StemWord {
         self.r1 >= self.len && self.ends_in_short_syllable(self.len)
     }
 
-    /// Plurals.
+    /// Plurals: `crashes`, `ties`, `pods`.
     fn step_1a(&mut self) {
         if self.ends_with(b"sses") {
             self.replace_ending(2, b"");
@@ -123,7 +126,7 @@ impl StemWord {
         }
     }
 
-    /// Past and progressive.
+    /// Past and progressive: `crashed`, `hopping`.
     fn step_1b(&mut self) {
         for (found, length) in [(self.ends_with(b"eedly"), 5), (self.ends_with(b"eed"), 3)] {
             if found {
@@ -144,6 +147,7 @@ impl StemWord {
             return;
         }
         self.len -= length;
+        // Restores an `e` (`creat`, `hop` of `hoping`) or undoes a doubled consonant (`hopp`).
         if self.ends_with(b"at") || self.ends_with(b"bl") || self.ends_with(b"iz") {
             self.replace_ending(0, b"e");
         } else if let [.., one, other] = self.as_bytes()
@@ -211,7 +215,7 @@ fn longest_ending(
     endings: &[(&'static [u8], &'static [u8])],
 ) -> Option<(&'static [u8], &'static [u8])> {
     let text = word.as_bytes();
-    // Most endings fall at their last letter, before anything is compared in full.
+    // Comparing the last letter first rejects most endings.
     endings.iter().find(|(ending, _)| ending.last() == text.last() && text.ends_with(ending)).copied()
 }
 
@@ -219,7 +223,7 @@ fn is_vowel(letter: u8) -> bool {
     matches!(letter, b'a' | b'e' | b'i' | b'o' | b'u' | b'y')
 }
 
-/// Longest first.
+// Endings with their replacements, longest first: the first that fits is taken.
 const STEP_2: &[(&[u8], &[u8])] = &[
     (b"ational", b"ate"),
     (b"fulness", b"ful"),
@@ -278,10 +282,11 @@ const STEP_4: &[(&[u8], &[u8])] = &[
     (b"ic", b""),
 ];
 
-/// Not stemmed further once their plural is off.
+/// Words that stay as they are after step 1a.
 const NOT_STEMMED_FURTHER: &[&[u8]] =
     &[b"inning", b"outing", b"canning", b"herring", b"earring", b"proceed", b"exceed", b"succeed"];
 
+/// Stems of words for which the rules give a wrong one.
 fn irregular_stem(word: &[u8]) -> Option<&'static [u8]> {
     let stem: &[u8] = match word {
         b"skis" => b"ski",

@@ -1,36 +1,38 @@
-//! What a query asks for, as weighted terms.
+//! Queries as weighted terms.
 use super::tokenizer::{TokenClass, scan_tokens};
 use super::{Term, compound, fold, stem, token_term};
 
-/// The words of a query, best first; empty when the query says nothing.
+/// Terms of a query, those of the query itself before derived ones; empty if the query has no words.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct QueryWords {
     pub terms: Vec<QueryTerm>,
 }
 
-/// One thing a memory may contain.
+/// One term that a memory may contain.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct QueryTerm {
     pub term: Term,
-    /// 1 for a word the query says, less for what is only derived from one.
+    /// 1 for a word of the query, less for parts and derived forms.
     pub weight: f32,
-    /// Terms with the same number stand for the same word: the word itself first, then what is derived from it.
+    /// Terms of one group stand for the same word: the word itself first, then its derived forms.
     pub group: u16,
-    /// An identifier as written, so that an exact match can count for more.
+    /// A whole identifier as written; an exact match can count for more.
     pub exact: bool,
 }
 
-/// Terms read from one query. A page pasted as a query is cut here, so a search stays a search.
+/// Terms of one query, at most: bounds the cost of a search with a whole page as its query.
 pub const QUERY_TERMS_MAX: usize = 64;
 
-/// Tuned on conversations and operational notes; see the words example.
+// Weights, tuned on conversations and operational notes.
+/// A part of an identifier.
 const PART_WEIGHT: f32 = 0.7;
+/// A whole identifier.
 const WHOLE_WEIGHT: f32 = 1.0;
-/// A word inside of a longer one, or the other way round: often another subject.
+/// A word inside a longer one or the reverse: often another subject.
 const COMPOUND_WEIGHT: f32 = 0.3;
-/// `Störung` and `Stoerung`.
+/// The other spelling of an umlaut: `Störung`, `Stoerung`.
 const UMLAUT_WEIGHT: f32 = 0.8;
-/// Two hiragana are mostly an ending.
+/// Two hiragana, mostly an ending.
 const KANA_WEIGHT: f32 = 0.2;
 
 /// Reads a query. Stop words are left out unless it has nothing else.
@@ -50,7 +52,7 @@ fn read_terms(text: &str, keep_stop_words: bool) -> QueryWords {
             TokenClass::Part => PART_WEIGHT,
             TokenClass::Whole => WHOLE_WEIGHT,
             TokenClass::Kana => KANA_WEIGHT,
-            // Its pairs ask for it.
+            // The pairs of the run cover it.
             TokenClass::Single => return,
         };
         terms.push(QueryTerm { term: class.to_term(token), weight, group, exact: class == TokenClass::Whole });
@@ -58,7 +60,7 @@ fn read_terms(text: &str, keep_stop_words: bool) -> QueryWords {
             add_derived_terms(token, weight, group, &mut derived);
         }
     });
-    // What is said goes before what is derived, so the bound cuts the latter first.
+    // Derived terms come last, so the bound cuts them first.
     terms.append(&mut derived);
     QueryWords { terms: distinct_terms(terms) }
 }
@@ -74,6 +76,7 @@ fn add_derived_terms(token: &str, weight: f32, group: u16, derived: &mut Vec<Que
     }
 }
 
+/// The terms without duplicates, each with its greatest weight, at most [`QUERY_TERMS_MAX`].
 fn distinct_terms(terms: Vec<QueryTerm>) -> Vec<QueryTerm> {
     let mut kept: Vec<QueryTerm> = Vec::with_capacity(terms.len().min(QUERY_TERMS_MAX));
     for term in terms {

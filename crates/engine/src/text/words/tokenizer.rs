@@ -1,29 +1,30 @@
-//! Cuts text into words, identifiers and runs of scripts written without spaces.
+//! Tokenizer: cuts text into words, identifiers and runs of scripts without spaces.
 use unicode_normalization::char::is_combining_mark;
 
 use super::fold::{fold_into, is_invisible, to_nfkc};
 use super::{TOKEN_CHARS_MAX, Term, hash_term, identifier, stem, token_term};
 
-/// What a token is; it decides how a token counts and what a query adds to it.
+/// Class of a token: decides whether it counts towards the length, and which weight and expansions it has in a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TokenClass {
     /// An ordinary word, stemmed.
     Word,
     /// A word inside an identifier or hyphenated word, stemmed.
     Part,
-    /// An identifier as a whole, as operators write it.
+    /// A whole identifier, not stemmed.
     Whole,
-    /// Two neighbouring characters of Chinese, Japanese, Korean, Thai, …
+    /// Two neighbouring characters of Chinese, Japanese, Korean, Thai or a similar script.
     Pair,
-    /// Two neighbouring hiragana: mostly grammar.
+    /// Two neighbouring hiragana, which are mostly grammar.
     Kana,
     /// One ideograph inside a run, so that a query of one character finds it.
     Single,
-    /// One character of such a script standing alone.
+    /// The only character of a run of such a script.
     Alone,
 }
 
 impl TokenClass {
+    /// Whether the token counts towards the length: `Whole` and `Single` repeat what other tokens cover.
     pub(super) fn is_counted(self) -> bool {
         !matches!(self, TokenClass::Whole | TokenClass::Single)
     }
@@ -37,11 +38,12 @@ impl TokenClass {
     }
 }
 
-/// Reads a text and hands every token to `sink`, folded.
-/// INVARIANT: linear in the text; every character is looked at a bounded number of times.
+/// Hands every token of a text to `sink`, folded.
+///
+/// INVARIANT: linear in the text; every character is read a bounded number of times.
 pub(super) fn scan_tokens(text: &str, keep_stop_words: bool, sink: &mut dyn FnMut(TokenClass, &str)) {
     let text = to_nfkc(text);
-    // In a text of capitals alone, "IS" and "THE" are no abbreviations.
+    // In a text without lower case, "IS" and "THE" are no abbreviations.
     let mixed_case = text.chars().any(char::is_lowercase);
     let mut reader = TokenReader { token: String::new(), mixed_case, keep_stop_words, sink };
     let mut rest = &*text;
@@ -73,7 +75,9 @@ struct TokenReader<'a> {
 
 impl TokenReader<'_> {
     fn read_chunk(&mut self, chunk: &str) {
+        // `+` and `#` at the end belong to `C++` and `C#`.
         let chunk = chunk.trim_end_matches(|letter: char| !is_word_char(letter) && !matches!(letter, '+' | '#'));
+        // Plain words, which are most, need no look at their parts.
         if chunk.bytes().all(|byte| byte.is_ascii_lowercase()) {
             return self.emit_word(TokenClass::Word, chunk);
         }
@@ -90,11 +94,13 @@ impl TokenReader<'_> {
         }
     }
 
-    /// "IT" and "US" amid ordinary text are names, "it" and "us" are not.
+    /// Whether a stop word in capitals is a name: "IT" and "US" in ordinary text.
     fn is_abbreviation(&self, raw: &str) -> bool {
         self.mixed_case && raw.len() >= 2 && raw.bytes().all(|byte| byte.is_ascii_uppercase())
     }
 
+    /// Reads a run without spaces as overlapping pairs of characters, since its words cannot be separated without a
+    /// dictionary.
     fn read_unspaced_run(&mut self, run: &str) {
         let mut before: Option<(usize, char)> = None;
         let alone = run.chars().nth(1).is_none();
@@ -122,7 +128,7 @@ fn is_word_char(letter: char) -> bool {
     }
 }
 
-/// Letters, and what joins letters to identifiers.
+/// Whether the character can be part of an identifier: letters, digits and joining characters.
 fn is_chunk_char(letter: char) -> bool {
     is_word_char(letter)
         || matches!(letter, '_' | '-' | '.' | '/' | ':' | '@' | '+' | '#' | '\'' | '\u{2019}' | '\u{2010}' | '\u{2011}')
@@ -130,18 +136,21 @@ fn is_chunk_char(letter: char) -> bool {
 }
 
 fn is_ideograph(letter: char) -> bool {
-    matches!(letter, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}' | '々')
+    matches!(letter,
+        '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}' | '々')
 }
 
 fn is_hiragana(letter: char) -> bool {
     matches!(letter, '\u{3041}'..='\u{309f}')
 }
 
-/// Scripts that put no space between words, and Korean, which glues particles to them.
+/// Whether the letter belongs to a script without spaces between words, or to Korean, which attaches particles to
+/// words. A wider set than the scanner's, which reads Korean by its spaces.
 fn is_unspaced(letter: char) -> bool {
     letter >= '\u{e00}'
         && (is_ideograph(letter)
             || matches!(letter,
                 '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1100}'..='\u{11ff}' | '\u{1780}'..='\u{17ff}'
-                | '\u{3041}'..='\u{3096}' | '\u{3099}'..='\u{309f}' | '\u{30a1}'..='\u{30fa}' | '\u{30fc}'..='\u{30ff}' | '\u{ac00}'..='\u{d7a3}'))
+                | '\u{3041}'..='\u{3096}' | '\u{3099}'..='\u{309f}' | '\u{30a1}'..='\u{30fa}' | '\u{30fc}'..='\u{30ff}'
+                | '\u{ac00}'..='\u{d7a3}'))
 }

@@ -1,14 +1,14 @@
-//! A corpus of operational memories and questions, the same on every machine.
+//! Generated operational memories and queries, identical on every machine.
 //!
-//! Our own words, put together by number: services meet symptoms, causes and cures, so that texts share words the
-//! way real notes do and a question has a few good answers among many near ones.
+//! A seeded generator combines services, symptoms, causes and cures. Texts share words as real notes do, and a query
+//! has a few good answers among many similar ones.
 
 use engine::model::caller::Caller;
 use engine::model::id::TenantId;
 use engine::model::memory::{Draft, Evidence};
 use engine::model::vocabulary::{EvidenceKind, Kind};
 
-/// Conversations half of the memories are spread over, unless somebody says otherwise; the rest goes to the workspace.
+/// Default number of conversations that half of the memories are spread over; the other half is in the workspace.
 pub const CONVERSATIONS: usize = 40;
 
 const SERVICES: &[&str] = &[
@@ -88,7 +88,7 @@ const KINDS: &[Kind] = &[
     Kind::ConversationNote,
 ];
 
-/// Dice that fall the same way for the same number.
+/// Deterministic pseudo-random numbers (xorshift).
 struct SeededRng(u64);
 
 impl SeededRng {
@@ -96,12 +96,12 @@ impl SeededRng {
         SeededRng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(0x2545_f491_4f6c_dd1d))
     }
 
-    fn next_below(&mut self, sides: usize) -> usize {
-        // xorshift, then the high half: the low bits of such a word are its weakest.
+    fn next_below(&mut self, bound: usize) -> usize {
+        // The low bits of xorshift are the weakest, so the high half is used.
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        ((self.0 >> 32) as usize) % sides.max(1)
+        ((self.0 >> 32) as usize) % bound.max(1)
     }
 
     fn pick<T: Copy>(&mut self, list: &[T]) -> T {
@@ -109,23 +109,23 @@ impl SeededRng {
     }
 }
 
-/// What happened once: where, how it showed, why, and what helped.
+/// A generated incident.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Incident {
     pub service: &'static str,
     pub namespace: &'static str,
-    /// Places in the tables, so that the same can be said in other words.
+    /// Indices into the tables, so that a paraphrase table can use them too.
     pub symptom: usize,
     pub cause: usize,
 }
 
 impl Incident {
-    fn from_rng(dice: &mut SeededRng) -> Incident {
-        let (service, namespace) = (dice.pick(SERVICES), dice.pick(NAMESPACES));
-        Incident { service, namespace, symptom: dice.next_below(SYMPTOMS.len()), cause: dice.next_below(CAUSES.len()) }
+    fn from_rng(rng: &mut SeededRng) -> Incident {
+        let (service, namespace) = (rng.pick(SERVICES), rng.pick(NAMESPACES));
+        Incident { service, namespace, symptom: rng.next_below(SYMPTOMS.len()), cause: rng.next_below(CAUSES.len()) }
     }
 
-    /// What the memory of this number tells of.
+    /// Incident of the memory with this number.
     pub fn from_number(number: usize) -> Incident {
         Incident::from_rng(&mut SeededRng::new(number as u64))
     }
@@ -139,27 +139,28 @@ impl Incident {
     }
 }
 
-/// The memory of this number and who saves it.
+/// Memory with this number, and its author: an admin for even numbers, an agent in a conversation for odd ones.
 pub fn generate_memory(tenant: TenantId, number: usize, conversations: usize) -> (Caller, Draft) {
-    let mut dice = SeededRng::new(number as u64);
-    let incident = Incident::from_rng(&mut dice);
+    let mut rng = SeededRng::new(number as u64);
+    let incident = Incident::from_rng(&mut rng);
     let Incident { service, namespace, .. } = incident;
     let (symptom, cause) = (incident.symptom(), incident.cause());
     let content = format!(
         "{service} in namespace {namespace} {symptom}: {cause}. {}, ticket OPS-{}. {}",
-        dice.pick(CURES),
+        rng.pick(CURES),
         1000 + number,
-        dice.pick(CHECKS)
+        rng.pick(CHECKS)
     );
     let draft = Draft {
         path: Some(format!("{namespace}/{service}/{number}")),
         title: Some(format!("{service} {symptom}")),
-        kind: Some(dice.pick(KINDS)),
+        kind: Some(rng.pick(KINDS)),
         tags: Some(vec![service.to_owned(), namespace.to_owned()]),
         evidence: vec![Evidence::new(EvidenceKind::ToolResult, format!("tool call {number}"))],
         content,
         ..Draft::default()
     };
+    // Half of the memories are shared, half private, as in a real workspace.
     match number % 2 {
         0 => (Caller::admin(tenant), Draft { store: "workspace_runbooks".to_owned(), ..draft }),
         _ => {
@@ -169,7 +170,7 @@ pub fn generate_memory(tenant: TenantId, number: usize, conversations: usize) ->
     }
 }
 
-/// What the memory of this number says, whoever saves it.
+/// Content of the memory with this number.
 pub fn memory_text(number: usize) -> String {
     generate_memory(TenantId(uuid::Uuid::nil()), number, CONVERSATIONS).1.content
 }
@@ -179,14 +180,14 @@ pub fn conversation_agent(tenant: TenantId, conversation: usize) -> Caller {
     Caller::agent(tenant, "bench").in_conversation(&format!("c{conversation}"))
 }
 
-/// The question of this number: some exact, some loose, some about nothing that was saved.
+/// Query with this number: some exact, some vague, some without an answer.
 pub fn generate_query(number: usize) -> String {
-    // Far from the memories' numbers, so that a question is not the echo of one of them.
-    let mut dice = SeededRng::new(number as u64 + 0x5eed_0000);
-    let (service, namespace) = (dice.pick(SERVICES), dice.pick(NAMESPACES));
+    // Seeds far from those of the memories, so that a query does not repeat one of them.
+    let mut rng = SeededRng::new(number as u64 + 0x5eed_0000);
+    let (service, namespace) = (rng.pick(SERVICES), rng.pick(NAMESPACES));
     match number % 5 {
-        0 => format!("why did {service} {} in {namespace}", dice.pick(SYMPTOMS)),
-        1 => format!("what fixed {service} when {}", dice.pick(CAUSES)),
+        0 => format!("why did {service} {} in {namespace}", rng.pick(SYMPTOMS)),
+        1 => format!("what fixed {service} when {}", rng.pick(CAUSES)),
         2 => format!("deployment/{service} -n {namespace} latency"),
         3 => format!("how do we verify {service} after a change"),
         _ => format!("holiday schedule of the {service} team"),
@@ -198,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_corpus_is_the_same_every_time_and_varied() {
+    fn the_corpus_is_deterministic_and_without_duplicates() {
         let tenant = TenantId(uuid::Uuid::nil());
         let texts: Vec<String> =
             (0..500).map(|number| generate_memory(tenant, number, CONVERSATIONS).1.content).collect();

@@ -1,4 +1,4 @@
-//! `bench doors`: what a save costs in process, as a tool call and over REST: one saver, who waits for each answer.
+//! `bench doors`: cost of a save in process, over MCP and over REST, by one saver who waits for each answer.
 
 use std::ops::Range;
 
@@ -9,12 +9,12 @@ use super::measure::{Figures, Meter};
 use super::process::Process;
 use super::{corpus, fill_corpus, mcp, serve};
 use crate::assemble::Session;
-use crate::commands::demo::TempHome;
+use crate::commands::temp_home::TempHome;
 use crate::config::Config;
 use crate::error::Failure;
 use crate::output::Output;
 
-/// Saves before measuring: a process that just started reads what it needs.
+/// Saves before measuring, while a new process fills its caches.
 const WARM_UP: usize = 200;
 
 pub const IN_PROCESS: &str = "save in process";
@@ -27,13 +27,14 @@ pub struct DoorsReport {
     pub figures: Vec<Figures>,
 }
 
-/// One after the other: each has the database to itself.
+/// Measures the interfaces one after the other, so that each has the database to itself.
 pub fn run(config: &Config, output: &Output, count: usize, saves: usize) -> Result<(), Failure> {
     let place = TempHome::new("bench")?;
-    let stretch = |nth: usize| count + nth * (WARM_UP + saves)..count + (nth + 1) * (WARM_UP + saves);
-    let in_process = measure_in_process(&place.redirect_config(config), stretch(0))?.with_name(IN_PROCESS);
-    let over_mcp = measure_over_mcp(&place, stretch(1))?.with_name(OVER_MCP);
-    let over_rest = measure_over_rest(&place, stretch(2))?.with_name(OVER_REST);
+    // Each interface saves other memories: an equal text would only be deduplicated.
+    let numbers_of = |nth: usize| count + nth * (WARM_UP + saves)..count + (nth + 1) * (WARM_UP + saves);
+    let in_process = measure_in_process(&place.redirect_config(config), numbers_of(0))?.with_name(IN_PROCESS);
+    let over_mcp = measure_over_mcp(&place, numbers_of(1))?.with_name(OVER_MCP);
+    let over_rest = measure_over_rest(&place, numbers_of(2))?.with_name(OVER_REST);
     let report = DoorsReport { count, figures: vec![in_process, over_mcp, over_rest] };
     output.print_answer(&report, || super::render_timings(output, &report.figures))
 }
@@ -48,33 +49,34 @@ fn measure_in_process(config: &Config, numbers: Range<usize>) -> Result<Figures,
 }
 
 fn measure_over_mcp(place: &TempHome, numbers: Range<usize>) -> Result<Figures, Failure> {
-    let mut door = mcp::start_server(place, &["--as", "agent:bench", "--conversation", "bench"])?;
-    measure_saves(numbers, &mut door, |door, number| {
+    let mut server = mcp::start_server(place, &["--as", "agent:bench", "--conversation", "bench"])?;
+    measure_saves(numbers, &mut server, |server, number| {
         let arguments = json!({
             "target_store_slug": "conversation_memory", "document_type": "tool_usage_lesson",
-            "path": format!("bench/{number}"), "content": corpus::memory_text(number), "evidence_summary": "seen in a benchmark",
+            "path": format!("bench/{number}"), "content": corpus::memory_text(number),
+            "evidence_summary": "seen in a benchmark",
         });
-        mcp::call_tool(door, number, "memory_remember", &arguments)
+        mcp::call_tool(server, number, "memory_remember", &arguments)
     })
 }
 
 fn measure_over_rest(place: &TempHome, numbers: Range<usize>) -> Result<Figures, Failure> {
-    let (mut server, house) = serve::start_server(place)?;
-    let mut line = house.open_connection()?;
-    measure_saves(numbers, &mut server, |_, number| line.save_memory(&corpus::memory_text(number)))
+    let (mut server, access) = serve::start_server(place)?;
+    let mut connection = access.open_connection()?;
+    measure_saves(numbers, &mut server, |_, number| connection.save_memory(&corpus::memory_text(number)))
 }
 
-/// The saves after the first ones, with the CPU time of the process that answers them.
+/// Measures saves after the warm-up, with the CPU time of the server process.
 fn measure_saves(
     mut numbers: Range<usize>,
-    door: &mut Process,
+    server: &mut Process,
     mut save: impl FnMut(&mut Process, usize) -> Result<(), Failure>,
 ) -> Result<Figures, Failure> {
-    numbers.by_ref().take(WARM_UP).try_for_each(|number| save(door, number))?;
-    let before = door.cpu_time()?;
+    numbers.by_ref().take(WARM_UP).try_for_each(|number| save(server, number))?;
+    let before = server.cpu_time()?;
     let mut meter = Meter::start(numbers.len());
     for number in numbers {
-        meter.time_operation(|| save(door, number))?;
+        meter.time_operation(|| save(server, number))?;
     }
-    Ok(meter.stop().with_process_cpu(door.cpu_time()?.saturating_sub(before)))
+    Ok(meter.stop().with_process_cpu(server.cpu_time()?.saturating_sub(before)))
 }

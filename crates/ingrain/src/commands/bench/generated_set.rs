@@ -1,6 +1,6 @@
-//! A retrieval set of operational notes with known answers, the same on every machine.
+//! Generated retrieval set of operational notes with known answers, identical on every machine.
 //!
-//! Half of the questions say it in the words of the note, half in other words: what a search by words alone cannot find.
+//! Half of the questions use the words of the note, half are paraphrases that a search by words alone cannot answer.
 
 use std::collections::HashMap;
 
@@ -10,14 +10,14 @@ use serde_json::Value;
 use super::corpus::{self, CAUSES, Incident, SYMPTOMS};
 use super::retrieval::{Collection, Question, RecordedTurn, RetrievalSet};
 
-/// One question for so many notes: few enough to be asked under every ranker.
+/// Notes per question; few questions, because each is asked with every ranker.
 const NOTES_PER_QUESTION: usize = 5;
 
-/// Questions in the words of the note, and in other words.
+/// Categories: questions in the words of the note, and paraphrases.
 const SAME_WORDS: i64 = 1;
 const OTHER_WORDS: i64 = 2;
 
-/// The symptoms as somebody else would put them, in the order of `SYMPTOMS`.
+/// Paraphrases of `SYMPTOMS`, in the same order.
 const SYMPTOMS_PARAPHRASED: [&str; SYMPTOMS.len()] = [
     "keep restarting once the new release was out",
     "give bad gateway errors for a while",
@@ -32,7 +32,7 @@ const SYMPTOMS_PARAPHRASED: [&str; SYMPTOMS.len()] = [
     "end people's sessions for no reason",
     "become twice as slow at peak traffic",
 ];
-/// The causes as somebody else would put them, in the order of `CAUSES`.
+/// Paraphrases of `CAUSES`, in the same order.
 const CAUSES_PARAPHRASED: [&str; CAUSES.len()] = [
     "settings pointed at a backend nobody runs",
     "health checks were too impatient for boot",
@@ -48,7 +48,7 @@ const CAUSES_PARAPHRASED: [&str; CAUSES.len()] = [
     "the container was compiled for ARM",
 ];
 
-/// So many notes, and a question for every fifth of them.
+/// Generates the notes, and a question for every fifth one.
 pub fn generate_set(notes: usize) -> RetrievalSet {
     let incidents: Vec<Incident> = (0..notes).map(Incident::from_number).collect();
     let answers = AnswerIndex::from_incidents(&incidents);
@@ -65,7 +65,7 @@ pub fn generate_set(notes: usize) -> RetrievalSet {
 
 fn generate_note(number: usize) -> RecordedTurn {
     let (_, draft) = corpus::generate_memory(TenantId(uuid::Uuid::nil()), number, corpus::CONVERSATIONS);
-    // A session each: notes are not turns of one talk.
+    // One session per note: they are not turns of one conversation, so neighbours must not count.
     RecordedTurn {
         id: number.to_string(),
         text: draft.content,
@@ -74,7 +74,7 @@ fn generate_note(number: usize) -> RecordedTurn {
     }
 }
 
-/// Asks about the symptom or the cause, and in either words, by turns.
+/// Alternates between symptom and cause, and between the words of the note and a paraphrase.
 fn generate_question(number: usize, incident: &Incident, answers: &AnswerIndex) -> Question {
     let Incident { service, namespace, symptom, cause } = *incident;
     let (category, text, gold) = match number % 4 {
@@ -98,7 +98,7 @@ fn generate_question(number: usize, incident: &Incident, answers: &AnswerIndex) 
     Question { text, category, gold: gold.iter().map(usize::to_string).collect() }
 }
 
-/// Every note that answers as well as the one the question was made from.
+/// All notes that answer a question, not only the one it was made from.
 struct AnswerIndex {
     by_symptom: HashMap<(&'static str, &'static str, usize), Vec<usize>>,
     by_cause: HashMap<(&'static str, usize), Vec<usize>>,
@@ -133,15 +133,15 @@ mod tests {
     fn half_of_the_questions_are_paraphrases_and_all_have_answers() {
         let set = generate_set(400);
         let queries = &set.collections[0].queries;
-        let paraphrased = queries.iter().filter(|asked| asked.category == OTHER_WORDS).count();
+        let paraphrased = queries.iter().filter(|question| question.category == OTHER_WORDS).count();
         assert_eq!((queries.len(), paraphrased), (80, 40));
-        assert!(queries.iter().all(|asked| !asked.gold.is_empty()));
+        assert!(queries.iter().all(|question| !question.gold.is_empty()));
         let again = generate_set(400);
         assert!(queries.iter().zip(&again.collections[0].queries).all(|(one, other)| one.text == other.text));
     }
 
     #[test]
-    fn a_paraphrase_shares_no_telling_word_with_what_it_paraphrases() {
+    fn a_paraphrase_shares_no_indexed_word_with_its_original() {
         let tables = [(SYMPTOMS, &SYMPTOMS_PARAPHRASED), (CAUSES, &CAUSES_PARAPHRASED)];
         let mut shared = Vec::new();
         for (said, other) in tables.iter().flat_map(|(said, others)| said.iter().zip(others.iter())) {

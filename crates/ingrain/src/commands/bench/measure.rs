@@ -1,27 +1,27 @@
-//! CPU time, wall time and memory of this process.
+//! Measures CPU time, wall time, disk writes and memory of this process.
 
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-/// What a stretch of operations cost.
+/// Measured cost of a series of operations.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Figures {
     pub name: String,
     pub operations: usize,
-    /// CPU time of the whole process, all threads, per operation.
+    /// CPU time per operation, of all threads of the process.
     pub cpu_ms_each: f64,
-    /// The most the whole process computed during one of them: what is longer waited for the disk or another program.
+    /// Highest CPU time of the process during one operation. Wall time above it is waiting.
     #[serde(default)]
     pub cpu_ms_max: f64,
     pub wall_ms_median: f64,
     pub wall_ms_p95: f64,
-    /// The longest one: what somebody waited at worst.
+    /// Wall time of the slowest operation.
     pub wall_ms_max: f64,
     pub per_second: f64,
-    /// Bytes handed to the disk per operation, where the system tells.
+    /// Bytes written to disk per operation, if `/proc` is available.
     pub written_bytes_each: Option<f64>,
-    /// Times the process waited for its disk per operation, where somebody counted.
+    /// Disk syncs per operation, if counted.
     pub disk_syncs_each: Option<f64>,
 }
 
@@ -30,13 +30,13 @@ impl Figures {
         Figures { name: name.to_owned(), ..self }
     }
 
-    /// With the CPU time of the process that did it, where that was another one.
+    /// Replaces the CPU time by that of the child process which did the work.
     pub fn with_process_cpu(self, spent: Duration) -> Figures {
         let cpu_ms_each = spent.as_secs_f64() * 1e3 / self.operations.max(1) as f64;
         Figures { cpu_ms_each, cpu_ms_max: 0.0, written_bytes_each: None, ..self }
     }
 
-    /// With the waits for the disk between two counts.
+    /// Adds the disk syncs between two counts.
     pub fn with_disk_syncs(self, before: Option<u64>, after: Option<u64>) -> Figures {
         let each = |syncs: u64| syncs as f64 / self.operations.max(1) as f64;
         let disk_syncs_each = after.zip(before).map(|(after, before)| each(after.saturating_sub(before)));
@@ -44,7 +44,7 @@ impl Figures {
     }
 }
 
-/// Measures a stretch.
+/// Measures a series of operations.
 pub struct Meter {
     cpu: Duration,
     wall: Instant,
@@ -67,7 +67,7 @@ impl Meter {
         done
     }
 
-    /// How many were timed so far.
+    /// Operations measured so far.
     pub fn operation_count(&self) -> usize {
         self.times.len()
     }
@@ -78,6 +78,7 @@ impl Meter {
         let operations = self.times.len();
         let each = |total: Duration| total.as_secs_f64() * 1e3 / operations.max(1) as f64;
         let at = |share: f64| {
+            // Index of the quantile, clamped so that 1.0 is the slowest operation.
             let place = ((operations as f64 * share) as usize).min(operations.saturating_sub(1));
             self.times.get(place).map_or(0.0, |time| time.as_secs_f64() * 1e3)
         };
@@ -97,23 +98,23 @@ impl Meter {
     }
 }
 
-/// CPU time of all threads of this process so far.
+/// CPU time of all threads of this process.
 pub fn cpu_time() -> Duration {
     let spent = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     Duration::new(spent.tv_sec.max(0) as u64, spent.tv_nsec.max(0) as u32)
 }
 
-/// The most memory this process ever held; 0 where the system does not tell.
-pub fn peak_memory_bytes() -> u64 {
+/// Peak resident memory of a process, by its id or `self`; 0 where `/proc` does not say.
+pub fn peak_memory_bytes(process: impl std::fmt::Display) -> u64 {
     const KIB: u64 = 1024;
-    read_proc_field("/proc/self/status", "VmHWM:").map_or(0, |kib| kib * KIB)
+    read_proc_field(&format!("/proc/{process}/status"), "VmHWM:").map_or(0, |kib| kib * KIB)
 }
 
 fn written_bytes() -> Option<u64> {
     read_proc_field("/proc/self/io", "write_bytes:")
 }
 
-pub fn read_proc_field(file: &str, name: &str) -> Option<u64> {
+fn read_proc_field(file: &str, name: &str) -> Option<u64> {
     let text = std::fs::read_to_string(file).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse().ok()

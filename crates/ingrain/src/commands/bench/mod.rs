@@ -1,4 +1,4 @@
-//! `bench`: this machine, this binary, a generated corpus. Figures, not tests.
+//! `bench`: measures this binary on this machine with generated data.
 
 mod corpus;
 mod doors;
@@ -23,115 +23,112 @@ use serde::{Deserialize, Serialize};
 
 use crate::assemble::{Session, open_engine};
 use crate::cli::GlobalArgs;
-use crate::commands::demo::TempHome;
+use crate::commands::temp_home::TempHome;
 use crate::config::Config;
 use crate::error::Failure;
 use crate::output::Output;
 use measure::{Figures, Meter};
 
-/// Searches run unless somebody says otherwise: enough for a steady median.
+/// Default number of searches: enough for a stable median.
 const QUERIES_DEFAULT: usize = 1_000;
-/// Searches run before measuring, so that loading the index is told apart.
+/// Searches before measuring, so that loading the index is measured apart.
 const WARM_UP: usize = 20;
 
-/// Measure this machine with a generated corpus
-///
-/// On a throwaway SQLite file, or on the empty database that `--db` names: it is filled and left as it is.
 #[derive(Debug, Args)]
 pub struct BenchArgs {
     #[command(subcommand)]
-    deed: BenchCommand,
+    command: BenchCommand,
 }
 
 #[derive(Debug, Subcommand)]
 enum BenchCommand {
-    /// Save memories one after the other
+    /// Measure saves, one after the other
     Save {
-        /// How many memories
+        /// Number of memories
         #[arg(long, value_name = "N", default_value_t = 1_000)]
         count: usize,
     },
-    /// How much of what answers a question is found: recall, MRR and nDCG on a set of turns and questions
+    /// Measure recall, MRR and nDCG on a set of turns and questions
     Retrieval {
-        /// A retrieval set: collections of memories and queries with the ids that answer them
+        /// Retrieval set (JSON): collections of memories, and queries with the ids of their answers
         #[arg(required_unless_present = "generated", conflicts_with = "generated")]
         file: Option<std::path::PathBuf>,
-        /// Instead of a file: this many generated operational notes; half of the questions use other words than the notes
+        /// Number of generated notes to use instead of a file; half of the questions are paraphrases
         #[arg(long, value_name = "N")]
         generated: Option<usize>,
     },
-    /// What the scanner catches, what it holds up for nothing, and how fast it reads, by kind and tier
+    /// Measure recall, false alarms and speed of the scanner, by kind and tier
     Scan {
-        /// JSON Lines with `text`, `label` (1: must be caught), `kind` and `tier`
+        /// JSON Lines file with `text`, `label` (1: must be caught), `kind` and `tier`
         #[arg(required = true, value_name = "FILE")]
         files: Vec<std::path::PathBuf>,
     },
-    /// Run the benches and write their figures as benchmarks.md with plots
+    /// Run the benchmarks and write benchmarks.md with plots
     ///
-    /// What is below the mark in an earlier benchmarks.md is kept.
+    /// The hand-written part of an existing benchmarks.md, below its mark, is kept.
     Report(report::ReportArgs),
-    /// Check what is promised about trust, walls and forgetting
+    /// Check the guarantees on trust, isolation and forgetting
     Governance,
-    /// Propose drafts for everybody and approve them all at once
+    /// Measure proposals, and the approval of all of them at once
     Review {
-        /// How many proposals
+        /// Number of proposals
         #[arg(long, value_name = "N", default_value_t = 1_000)]
         count: usize,
     },
-    /// What HTTP adds to a search, what many savers gain together, what many event streams cost
+    /// Measure searches over HTTP, concurrent saves and event streams
     Serve {
-        /// How many memories to search among
+        /// Number of memories to search
         #[arg(long, value_name = "N", default_value_t = 10_000)]
         count: usize,
-        /// How many searches
+        /// Number of searches
         #[arg(long, value_name = "N", default_value_t = QUERIES_DEFAULT)]
         queries: usize,
-        /// How many event streams
+        /// Number of event streams
         #[arg(long, value_name = "N", default_value_t = 1_000)]
         streams: usize,
     },
-    /// What a tool call over MCP adds to a search
+    /// Measure searches as MCP tool calls
     Mcp {
-        /// How many memories to search among
+        /// Number of memories to search
         #[arg(long, value_name = "N", default_value_t = 10_000)]
         count: usize,
-        /// How many searches
+        /// Number of searches
         #[arg(long, value_name = "N", default_value_t = QUERIES_DEFAULT)]
         queries: usize,
     },
-    /// Save in process, as tool calls over stdio and over REST: one saver, who waits for each answer
+    /// Measure saves in process, over MCP (stdio) and over REST, one at a time
     Doors {
-        /// How many memories there are already
+        /// Number of memories saved before
         #[arg(long, value_name = "N", default_value_t = 10_000)]
         count: usize,
-        /// How many saves through each door
+        /// Number of saves per interface
         #[arg(long, value_name = "N", default_value_t = 2_000)]
         saves: usize,
     },
-    /// Make the context of turns, with their receipts
+    /// Measure contexts with their receipts
     Context {
-        /// How many memories to choose from
+        /// Number of memories to choose from
         #[arg(long, value_name = "N", default_value_t = 10_000)]
         count: usize,
-        /// How many turns
+        /// Number of contexts
         #[arg(long, value_name = "N", default_value_t = QUERIES_DEFAULT)]
         queries: usize,
     },
-    /// Keep house while another thread saves
+    /// Measure upkeep while another thread saves
     Upkeep {
-        /// How many memories; one in four is due
+        /// Number of memories; one in four is due
         #[arg(long, value_name = "N", default_value_t = 100_000)]
         count: usize,
     },
-    /// Search among saved memories, by somebody who sees them all and by an agent who sees one conversation
+    /// Measure searches by an admin and by an agent in one conversation
     Search {
-        /// How many conversations half of the memories are spread over
+        /// Number of conversations that half of the memories are spread over
         #[arg(long, value_name = "N", default_value_t = corpus::CONVERSATIONS)]
         conversations: usize,
-        /// How many memories to search among
+        /// Number of memories to search
         #[arg(long, value_name = "N", default_value_t = 1_000)]
         count: usize,
-        /// How many searches
+        /// Number of searches
         #[arg(long, value_name = "N", default_value_t = QUERIES_DEFAULT)]
         queries: usize,
     },
@@ -141,14 +138,14 @@ enum BenchCommand {
 struct BenchReport {
     bench: String,
     backend: String,
-    /// Memories in the database at the end.
+    /// Memories in the database at the end of the run.
     count: usize,
     embedder: String,
     figures: Vec<Figures>,
     database_bytes: u64,
     bytes_per_memory: f64,
     peak_memory_bytes: u64,
-    /// Times the process waited for the disk (fdatasync), checkpoints aside.
+    /// Number of fdatasync calls, without those of checkpoints.
     disk_syncs: Option<u64>,
 }
 
@@ -160,13 +157,13 @@ impl BenchReport {
 
 impl BenchArgs {
     pub fn run(self, config: &Config, global: &GlobalArgs, output: &Output) -> Result<(), Failure> {
-        // Asked for by name: a database that is merely configured is never filled.
+        // Only the flag counts: a bench must never fill a database that is merely configured.
         let db = global.db_flag();
         let measured = |bench, count, measure: &dyn Fn(&Session) -> Result<Vec<Figures>, Failure>| {
             run_measurement(config, db, output, bench, count, measure)
         };
-        match self.deed {
-            BenchCommand::Report(asked) => report::run(&asked, global, output),
+        match self.command {
+            BenchCommand::Report(args) => report::run(&args, global, output),
             BenchCommand::Governance => governance::run(config, output),
             BenchCommand::Scan { files } => scan::run(output, &files),
             BenchCommand::Retrieval { file, generated } => {
@@ -203,17 +200,18 @@ fn run_retrieval(config: &Config, output: &Output, set: &retrieval::RetrievalSet
     output.print_answer(&report, || render_retrieval(output, &report))
 }
 
-/// A session on a database with nothing in it.
+/// Opens a session on an empty database; an error if it has tenants.
 fn open_empty(config: &Config, db: &str) -> Result<Session, Failure> {
     let config = Config { db: db.to_owned(), tenant: "default".to_owned(), ..config.clone() };
-    match open_engine(&config)?.backend.list_tenants()?.is_empty() {
+    // Checked with a bare engine: `Session::open` would create the default tenant.
+    match open_engine(&config)?.database().list_tenants()?.is_empty() {
         true => Session::open(&config),
-        false => Err(Failure::user_error("bench.occupied", "the database holds tenants, and a bench would fill it")
-            .with_hint("make an empty one for it")),
+        false => Err(Failure::user_error("bench.occupied", "the database is not empty, and a bench would fill it")
+            .with_hint("give an empty database to `--db`")),
     }
 }
 
-/// Runs a measurement on a throwaway database and tells it with what it cost in bytes.
+/// Runs a measurement on a temporary database, or on the one of `--db`, and prints it with sizes and peak memory.
 fn run_measurement(
     config: &Config,
     db: Option<&str>,
@@ -229,7 +227,7 @@ fn run_measurement(
     };
     let figures = measure(&session)?;
     session.close()?;
-    let health = session.engine.backend.health()?;
+    let health = session.engine.database().health()?;
     let database_bytes = health.bytes;
     let report = BenchReport {
         bench: bench.to_owned(),
@@ -239,19 +237,19 @@ fn run_measurement(
         figures,
         database_bytes,
         bytes_per_memory: database_bytes as f64 / count.max(1) as f64,
-        peak_memory_bytes: measure::peak_memory_bytes(),
+        peak_memory_bytes: measure::peak_memory_bytes("self"),
         disk_syncs: health.syncs,
     };
     output.print_answer(&report, || render_report(output, &report))
 }
 
-/// In ten stretches, so that a store that slows down as it grows shows it.
+/// Measures saves in ten parts, so that a slowdown with the size of the store shows.
 fn measure_saves(session: &Session, count: usize) -> Result<Vec<Figures>, Failure> {
-    const STRETCHES: usize = 10;
+    const PARTS: usize = 10;
     let mut figures = Vec::new();
     let mut from = 0;
-    for stretch in 1..=STRETCHES {
-        let to = count * stretch / STRETCHES;
+    for part in 1..=PARTS {
+        let to = count * part / PARTS;
         if to > from {
             figures.push(fill_corpus(session, from..to)?.with_name(&format!("save {from}..{to}")));
         }
@@ -260,7 +258,7 @@ fn measure_saves(session: &Session, count: usize) -> Result<Vec<Figures>, Failur
     Ok(figures)
 }
 
-/// Drafts of one conversation, each proposed, then decided in bulk.
+/// Saves and proposes drafts one by one, then approves all in one call.
 fn measure_reviews(session: &Session, count: usize) -> Result<Vec<Figures>, Failure> {
     let (engine, tenant) = (&session.engine, session.caller.tenant);
     let agent = Caller::agent(tenant, "bench").in_conversation("bench");
@@ -287,6 +285,7 @@ fn measure_reviews(session: &Session, count: usize) -> Result<Vec<Figures>, Fail
             ProposalOutcome::Refused(refusal) => return Err(refusal.into()),
         }
     }
+    // One measured operation: the bulk decision.
     let mut deciding = Meter::start(1);
     let decided = deciding.time_operation(|| engine.decide_all(&session.caller, &ids, true, None))?;
     if decided.decided != count as u64 {
@@ -313,12 +312,12 @@ fn fill_spread(session: &Session, range: std::ops::Range<usize>, conversations: 
     Ok(meter.stop().with_disk_syncs(before, disk_sync_count(session)?))
 }
 
-/// Times the process waited for the disk so far.
+/// Number of disk syncs of this process so far.
 fn disk_sync_count(session: &Session) -> Result<Option<u64>, Failure> {
-    Ok(session.engine.backend.health()?.syncs)
+    Ok(session.engine.database().health()?.syncs)
 }
 
-/// Contexts of one agent's turns, with what they leave behind: receipts, touches, counters, events.
+/// Measures contexts of one agent, including their deferred writes: receipts, touches, counters, events.
 fn measure_contexts(session: &Session, from: usize, queries: usize) -> Result<Figures, Failure> {
     let agent = Caller::agent(session.caller.tenant, "bench").in_conversation("c1");
     let agent = Caller { run: Some("bench".to_owned()), ..agent };
@@ -328,29 +327,21 @@ fn measure_contexts(session: &Session, from: usize, queries: usize) -> Result<Fi
         let request = ContextRequest { message: corpus::generate_query(number), ..ContextRequest::default() };
         meter.time_operation(|| session.engine.context(&agent, &request))?;
     }
-    session.engine.backend.flush()?;
+    // Deferred writes belong to the cost of a context.
+    session.engine.database().flush()?;
     Ok(meter.stop().with_disk_syncs(before, disk_sync_count(session)?))
 }
 
 fn render_retrieval(output: &Output, report: &retrieval::RetrievalReport) -> String {
-    let row = |name: &str, quality: &retrieval::Quality| {
-        let recall = |cut: &str| format!("{:.1}", quality.recall.get(cut).copied().unwrap_or_default());
-        let means =
-            [recall("5"), recall("10"), recall("20"), format!("{:.1}", quality.mrr), format!("{:.1}", quality.ndcg10)];
-        [name.to_owned(), quality.queries.to_string()].into_iter().chain(means).collect::<Vec<_>>()
-    };
-    let mut rows = vec![row("text relevance", &report.main), row("without vectors", &report.without_vectors)];
-    rows.extend(report.by_category.iter().map(|(category, quality)| row(&format!("category {category}"), quality)));
-    rows.extend(report.category_5.iter().map(|quality| row("category 5", quality)));
-    rows.extend(report.by_ranker.iter().map(|(ranker, quality)| row(&format!("ranker {ranker}"), quality)));
-    let table = output.render_table(&["", "queries", "R@5", "R@10", "R@20", "MRR", "nDCG@10"], rows);
+    let rows = report.table_rows(|ranker| format!("ranker {ranker}"));
+    let table = output.render_table(&retrieval::RECALL_HEADER, rows);
     format!(
-        "{table}\n{} memories ({} refused), embedder {}; the first rows leave out category 5",
+        "{table}\n{} memories ({} refused), embedder {}; all rows but `category 5` exclude category 5",
         report.memories, report.refused, report.embedder
     )
 }
 
-/// Figures by their times alone.
+/// Table of CPU and wall times.
 fn render_timings<'a>(output: &Output, figures: impl IntoIterator<Item = &'a Figures>) -> String {
     let row = |figures: &Figures| {
         let numbers = [figures.cpu_ms_each, figures.wall_ms_median, figures.wall_ms_p95];
@@ -387,13 +378,14 @@ fn render_report(output: &Output, report: &BenchReport) -> String {
     ];
     let table = output.render_table(&header, report.figures.iter().map(row));
     format!(
-        "{table}\n{} memories in {}, embedder {}\ndatabase {:.1} MB ({:.0} bytes a memory), peak memory {:.1} MB, {} disk syncs",
+        "{table}\n{} memories in {}, embedder {}\n\
+         database {:.1} MB ({:.0} bytes per memory), peak memory {:.1} MB, {} disk syncs",
         report.count,
         report.backend,
         report.embedder,
         report.database_bytes as f64 / 1e6,
         report.bytes_per_memory,
         report.peak_memory_bytes as f64 / 1e6,
-        report.disk_syncs.map_or_else(|| "uncounted".to_owned(), |syncs| syncs.to_string())
+        report.disk_syncs.map_or_else(|| "unknown".to_owned(), |syncs| syncs.to_string())
     )
 }

@@ -1,4 +1,4 @@
-//! `bench retrieval`: how much of what answers a question is among the first hits, from the shipped binary.
+//! `bench retrieval`: recall, MRR and nDCG of searches on a set of turns and questions.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,14 +17,14 @@ use serde_json::Value;
 use crate::clock::SystemClock;
 use crate::error::Failure;
 
-/// Each collection is one conversation: nobody sees another's, and a turn that sounds like an order is kept, flagged.
+/// Each collection is one conversation: isolated from the others, and planted instructions are flagged, not refused.
 const STORE: &str = "conversation_memory";
-/// Nothing expires while it is measured.
+/// Expiry of all turns, so that none expires during the measurement.
 const FAR_FUTURE: &str = "2999-01-01T00:00:00Z";
 const HITS_MAX: usize = 20;
-/// Questions without an answer in the data; reported apart.
+/// Category of questions without an answer in the data; reported separately.
 const UNANSWERABLE_CATEGORY: i64 = 5;
-/// Turns of a session are a minute apart: their order is all that is known.
+/// Assumed distance of two turns: the sets give only their order.
 const TURN_SECONDS: i64 = 60;
 
 #[derive(Deserialize)]
@@ -62,7 +62,7 @@ pub(super) struct Question {
     pub(super) gold: Vec<String>,
 }
 
-/// Means over queries.
+/// Means over all queries, in percent.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Quality {
     pub queries: usize,
@@ -73,17 +73,46 @@ pub struct Quality {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct RetrievalReport {
-    /// Text relevance alone, default settings: the figure to compare.
+    /// Text relevance alone with default settings; the figure to compare between versions.
     #[serde(flatten)]
     pub main: Quality,
     pub embedder: String,
     pub memories: usize,
-    /// Turns the gate refused; what they would have answered counts as not found.
+    /// Turns refused by the gate; questions they answer count as not found.
     pub refused: usize,
     pub by_category: BTreeMap<String, Quality>,
     pub category_5: Option<Quality>,
     pub without_vectors: Quality,
     pub by_ranker: BTreeMap<String, Quality>,
+}
+
+/// Columns of [`RetrievalReport::table_rows`].
+pub const RECALL_HEADER: [&str; 7] = ["", "questions", "R@5", "R@10", "R@20", "MRR", "nDCG@10"];
+
+impl RetrievalReport {
+    /// One row per method, category and ranker; `ranker_label` formats the name of a ranker.
+    pub fn table_rows(&self, ranker_label: fn(&str) -> String) -> Vec<Vec<String>> {
+        let row = |name: String, quality: &Quality| {
+            let recall = quality.recalls().into_iter();
+            let numbers = recall.chain([quality.mrr, quality.ndcg10]).map(|number| format!("{number:.1}"));
+            [name, quality.queries.to_string()].into_iter().chain(numbers).collect()
+        };
+        let mut rows = vec![
+            row("text relevance".to_owned(), &self.main),
+            row("without vectors".to_owned(), &self.without_vectors),
+        ];
+        rows.extend(self.by_category.iter().map(|(category, quality)| row(format!("category {category}"), quality)));
+        rows.extend(self.category_5.iter().map(|quality| row("category 5".to_owned(), quality)));
+        rows.extend(self.by_ranker.iter().map(|(ranker, quality)| row(ranker_label(ranker), quality)));
+        rows
+    }
+}
+
+impl Quality {
+    /// Recall at each of [`RECALL_CUTOFFS`].
+    pub fn recalls(&self) -> Vec<f64> {
+        RECALL_CUTOFFS.iter().map(|cut| self.recall.get(&cut.to_string()).copied().unwrap_or_default()).collect()
+    }
 }
 
 pub fn read_set_file(file: &Path) -> Result<RetrievalSet, Failure> {
@@ -107,7 +136,7 @@ pub fn run(engine: &Engine, tenant: TenantId, set: &RetrievalSet) -> Result<Retr
         )
     };
     let main = scored(&text).mean_quality();
-    // This one is text relevance and nothing else.
+    // The ranker `lesson` is text relevance and nothing else.
     let mut by_ranker = BTreeMap::from([(Ranker::Lesson.to_string(), main.clone())]);
     for ranker in [Ranker::Operational, Ranker::Episodic, Ranker::Layered, Ranker::Hint] {
         by_ranker.insert(ranker.to_string(), scored(&all(ranker, false)?).mean_quality());
@@ -128,7 +157,7 @@ pub fn run(engine: &Engine, tenant: TenantId, set: &RetrievalSet) -> Result<Retr
     })
 }
 
-/// A slow model's vectors come by upkeep, kept here as of the last turn: nothing is due by then.
+/// Adds the vectors of a slow model by upkeep. The clock is set to the last turn, so that nothing expires or fades.
 fn embed_pending(engine: &Engine, tenant: TenantId, set: &RetrievalSet) -> Result<(), Failure> {
     if engine.embedder.is_instant() {
         return Ok(());
@@ -139,12 +168,12 @@ fn embed_pending(engine: &Engine, tenant: TenantId, set: &RetrievalSet) -> Resul
     Ok(())
 }
 
-/// When the last turn was spoken: questions are asked then.
+/// Time of the last turn; the questions are asked at this time.
 fn last_turn_time(collection: &Collection) -> Option<Timestamp> {
     collection.memories.iter().enumerate().map(|(number, turn)| turn_time(turn, number)).max()
 }
 
-/// Saves a collection; answers how many turns were refused.
+/// Saves a collection and returns the number of refused turns.
 fn save_collection(engine: &Engine, tenant: TenantId, collection: &Collection) -> Result<usize, Failure> {
     let caller = Caller::agent(tenant, "bench").in_conversation(&collection.id);
     let mut refused = 0;
@@ -156,12 +185,13 @@ fn save_collection(engine: &Engine, tenant: TenantId, collection: &Collection) -
         };
         let draft = Draft {
             store: STORE.to_owned(),
+            // Empty content would be refused, and the turn would be missing from the order.
             content: if content.trim().is_empty() { "-".to_owned() } else { content },
             session: Some(session_name(turn)),
             turn: u32::try_from(number).ok(),
             speaker: turn.speaker.clone(),
             title: None,
-            // The set's own name for the turn comes back with the hit.
+            // Id of the turn in the set, to recognise the hit.
             metadata: Some([("bench_id".to_owned(), Value::from(turn.id.clone()))].into_iter().collect()),
             expires_at: FAR_FUTURE.parse().ok(),
             evidence: vec![Evidence::new(EvidenceKind::UserStatement, "a turn of the set")],
@@ -179,14 +209,14 @@ fn session_name(turn: &RecordedTurn) -> String {
     }
 }
 
-/// The turn's date, moved on by its place so that turns keep their order.
+/// Date of the turn plus an offset by its number, so that turns keep their order.
 fn turn_time(turn: &RecordedTurn, number: usize) -> Timestamp {
     let civil = |date: &str| {
         date.parse::<jiff::civil::DateTime>().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok().map(|at| at.timestamp())
     };
     let date = turn.date.as_deref().and_then(|date| civil(date).or_else(|| date.parse().ok()));
     let base = date.unwrap_or(Timestamp::UNIX_EPOCH).as_second();
-    // Never the same moment twice: what is as good as another then comes in the same order in every run.
+    // Each turn has its own second: ties in the ranking are broken by time, so every run gives the same order.
     let after = number as i64 % 1_000 * TURN_SECONDS + number as i64 / 1_000;
     Timestamp::from_second(base + after).unwrap_or(Timestamp::UNIX_EPOCH)
 }
@@ -202,9 +232,10 @@ fn measure_queries(
     for collection in &set.collections {
         let caller = Caller::agent(tenant, "bench").in_conversation(&collection.id);
         let engine = engine.with_clock(Arc::new(SystemClock::new(last_turn_time(collection))));
-        for asked in collection.queries.iter().filter(|asked| !asked.gold.is_empty()) {
+        // Questions without gold answers cannot be scored.
+        for question in collection.queries.iter().filter(|question| !question.gold.is_empty()) {
             let query = SearchQuery {
-                text: asked.text.clone(),
+                text: question.text.clone(),
                 filter: Filter { stores: vec![STORE.to_owned()], ..Filter::default() },
                 limit: Some(HITS_MAX),
                 ranker: Some(ranker),
@@ -217,13 +248,13 @@ fn measure_queries(
                 .iter()
                 .filter_map(|hit| hit.memory.metadata.get("bench_id").and_then(Value::as_str))
                 .collect();
-            sums.entry(asked.category).or_default().add(&found, &asked.gold);
+            sums.entry(question.category).or_default().add(&found, &question.gold);
         }
     }
     Ok(sums)
 }
 
-/// Sums over queries, from which means are made.
+/// Sums over queries, for the means.
 #[derive(Clone, Debug, Default)]
 struct QualitySums {
     queries: usize,
@@ -232,6 +263,7 @@ struct QualitySums {
     ndcg10: f64,
 }
 
+/// Numbers of first hits at which recall is measured.
 const RECALL_CUTOFFS: [usize; 3] = [5, 10, 20];
 
 impl QualitySums {
@@ -242,6 +274,7 @@ impl QualitySums {
             *sum += found.iter().take(cut).filter(|id| is_gold(id)).count() as f64 / gold.len() as f64;
         }
         self.mrr += found.iter().position(is_gold).map_or(0.0, |at| 1.0 / (at + 1) as f64);
+        // Binary relevance: the gain of a hit is 1/log2(rank + 1).
         let gain = |at: usize| 1.0 / ((at + 2) as f64).log2();
         let got: f64 = found.iter().take(10).enumerate().filter(|(_, id)| is_gold(id)).map(|(at, _)| gain(at)).sum();
         let ideal: f64 = (0..gold.len().min(10)).map(gain).sum();
@@ -257,7 +290,7 @@ impl QualitySums {
         })
     }
 
-    /// Means in percent, one decimal.
+    /// Means in percent, rounded to one decimal.
     fn mean_quality(&self) -> Quality {
         let mean = |sum: f64| (sum / self.queries.max(1) as f64 * 1_000.0).round() / 10.0;
         let recall = RECALL_CUTOFFS.iter().zip(self.recall).map(|(cut, sum)| (cut.to_string(), mean(sum))).collect();
@@ -270,7 +303,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_of_a_query_answered_at_the_second_place() {
+    fn recall_and_mrr_of_one_query() {
         let mut sums = QualitySums::default();
         sums.add(&["x", "a", "y", "z", "w", "v", "b"], &["a".to_owned(), "b".to_owned()]);
         let quality = sums.mean_quality();

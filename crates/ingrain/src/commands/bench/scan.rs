@@ -1,4 +1,4 @@
-//! `bench scan FILE…`: what the scanner catches of labelled corpora, what it holds up for nothing, and how fast it reads.
+//! `bench scan`: recall, false alarms and speed of the scanner on labelled texts.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,21 +13,21 @@ use super::measure::cpu_time;
 use crate::error::Failure;
 use crate::output::Output;
 
-/// Texts of one kind are read again until this much CPU time is spent: far above what the clock can tell apart.
+/// Texts of one kind are scanned repeatedly for at least this CPU time, far above the resolution of the clock.
 const MEASURED_AT_LEAST: Duration = Duration::from_millis(5);
 
-/// A text and what should become of it.
+/// A text and the expected verdict.
 #[derive(Deserialize)]
 struct LabelledText {
     text: String,
-    /// 1: it must be caught.
+    /// 1 if the scanner must catch it, 0 if it must pass.
     label: u8,
-    /// What it is; the part before the first `/` is its family.
+    /// Kind of text; the part before the first `/` is its family.
     kind: String,
     tier: String,
 }
 
-/// Texts that are told about together, by kind and tier.
+/// Texts grouped by kind and tier.
 type TextGroups = BTreeMap<(String, String), Vec<LabelledText>>;
 
 #[derive(Clone, Default, Serialize)]
@@ -37,11 +37,11 @@ struct ScanTally {
     texts: usize,
     must_be_caught: usize,
     caught: usize,
-    /// Share of what must be caught that was.
+    /// Caught texts as a share of those that must be caught.
     recall: Option<f64>,
     must_pass: usize,
     alarms: usize,
-    /// Share of what must pass that did not.
+    /// False alarms as a share of the texts that must pass.
     false_alarms: Option<f64>,
     bytes: usize,
     mb_per_second: f64,
@@ -53,19 +53,21 @@ struct ScanTally {
 struct ScanReport {
     bench: &'static str,
     rules_version: u32,
-    /// CPU time of the first text that the process judges: the index and the patterns that the text asks for are built.
+    /// CPU time of the first scan in the process, which builds the index and the needed patterns.
     start_up_ms: f64,
     by_tier: Vec<ScanTally>,
     by_kind: Vec<ScanTally>,
 }
 
-/// An operational note as people write them, with words that many rules look for.
+/// Operational note with words that many rules look for, for the first scan.
 const FIRST_NOTE: &str = "Runbook: drain the queue, then restart the billing worker with `kubectl rollout restart`. \
     The database password is in vault:kv/billing; deploys need an approval, always run the migration first. \
-    Dashboards: https://grafana.example.com/d/billing. Escalate to the payments team when the error rate stays above 2 %.";
+    Dashboards: https://grafana.example.com/d/billing. \
+    Escalate to the payments team when the error rate stays above 2 %.";
 
 pub fn run(output: &Output, files: &[PathBuf]) -> Result<(), Failure> {
     let begun = cpu_time();
+    // First scan of this process, before any text is read.
     drop(std::hint::black_box(safety::inspect(FIRST_NOTE)));
     let start_up_ms = cpu_time().saturating_sub(begun).as_secs_f64() * 1e3;
     let mut groups = TextGroups::new();
@@ -78,6 +80,7 @@ pub fn run(output: &Output, files: &[PathBuf]) -> Result<(), Failure> {
     for tally in &by_kind {
         tiers.entry((kind_family(&tally.kind), &tally.tier)).or_default().add(tally);
     }
+    // Totals by family and tier, computed from the sums and not from the shares.
     let by_tier = tiers.into_iter().map(|((kind, tier), tally)| tally.with_shares(kind, tier)).collect();
     let report = ScanReport { bench: "scan", rules_version: RULES_VERSION, start_up_ms, by_tier, by_kind };
     output.print_answer(&report, || render_report(output, &report))
@@ -85,14 +88,14 @@ pub fn run(output: &Output, files: &[PathBuf]) -> Result<(), Failure> {
 
 fn read_labelled_file(file: &Path, groups: &mut TextGroups) -> Result<(), Failure> {
     let name = file.display();
-    let unreadable = |error| Failure::user_error("input.unreadable", format!("cannot read `{name}`: {error}"));
+    let unreadable = |error: std::io::Error| Failure::unreadable_input(&name, &error);
     let reader = BufReader::new(File::open(file).map_err(unreadable)?);
     for (at, line) in reader.lines().enumerate() {
         let line = line.map_err(unreadable)?;
         if line.trim().is_empty() {
             continue;
         }
-        // The parser's own words could quote the text.
+        // The parser's message could quote the text, which may be a secret.
         let odd = |_| {
             let message = format!("line {} of `{name}` has no text, label (0 or 1), kind and tier", at + 1);
             Failure::user_error("bench.line", message)
@@ -111,15 +114,15 @@ fn measure_group(texts: &[LabelledText]) -> ScanTally {
     let mut tally = ScanTally { texts: texts.len(), ..ScanTally::default() };
     for row in texts {
         let caught = is_caught(row, safety::inspect(&row.text));
-        let (of_its_sort, right) = match row.label {
+        let (expected, caught_count) = match row.label {
             0 => (&mut tally.must_pass, &mut tally.alarms),
             _ => (&mut tally.must_be_caught, &mut tally.caught),
         };
-        *of_its_sort += 1;
-        *right += usize::from(caught);
+        *expected += 1;
+        *caught_count += usize::from(caught);
         tally.bytes += row.text.len();
     }
-    // Judged once already, so that building what the rules need is not measured.
+    // All texts were scanned once above, so that building the patterns is not measured.
     let (begun, mut passes) = (cpu_time(), 0.0);
     let mut spent = Duration::ZERO;
     while spent < MEASURED_AT_LEAST {
@@ -130,8 +133,8 @@ fn measure_group(texts: &[LabelledText]) -> ScanTally {
     ScanTally { secs: spent.as_secs_f64() / passes, ..tally }
 }
 
-/// A secret and a log must be blocked, a planted order at least flagged. What must be caught must be caught for what
-/// it is; what must pass must not be held up by any rule.
+/// Whether the scanner caught the text. Secrets and logs must be blocked, planted instructions at least flagged. For
+/// texts that must be caught only findings of their own concern count; for the others any finding is a false alarm.
 fn is_caught(row: &LabelledText, findings: Vec<Finding>) -> bool {
     let (concern, least) = match kind_family(&row.kind) {
         "secret" | "benign" => (Some(Concern::Secret), ScanVerdict::Blocked),
@@ -140,9 +143,9 @@ fn is_caught(row: &LabelledText, findings: Vec<Finding>) -> bool {
         _ => (None, ScanVerdict::Blocked),
     };
     let concern = concern.filter(|_| row.label != 0);
-    let told: Vec<Finding> =
+    let relevant: Vec<Finding> =
         findings.into_iter().filter(|finding| concern.is_none_or(|concern| concern == finding.concern)).collect();
-    safety::decide_verdict(&told, Strictness::Strict) >= least
+    safety::decide_verdict(&relevant, Strictness::Strict) >= least
 }
 
 impl ScanTally {
@@ -156,9 +159,9 @@ impl ScanTally {
         self.secs += other.secs;
     }
 
-    /// With its name and the shares.
+    /// Sets the name and computes the shares.
     fn with_shares(self, kind: &str, tier: &str) -> ScanTally {
-        let share = |part: usize, of: usize| (of > 0).then(|| part as f64 / of as f64);
+        let share = |part: usize, total: usize| (total > 0).then(|| part as f64 / total as f64);
         ScanTally {
             kind: kind.to_owned(),
             tier: tier.to_owned(),
@@ -175,8 +178,8 @@ impl ScanTally {
 }
 
 fn render_report(output: &Output, report: &ScanReport) -> String {
-    let share = |share: Option<f64>, part: usize, of: usize| {
-        share.map(|share| format!("{share:.3} ({part}/{of})")).unwrap_or_default()
+    let share = |share: Option<f64>, part: usize, total: usize| {
+        share.map(|share| format!("{share:.3} ({part}/{total})")).unwrap_or_default()
     };
     let row = |tally: &ScanTally| {
         vec![
@@ -189,11 +192,11 @@ fn render_report(output: &Output, report: &ScanReport) -> String {
         ]
     };
     let header = ["kind", "tier", "texts", "recall", "false alarms", "MB/s of CPU"];
-    let mut told = output.render_table(&header, report.by_tier.iter().map(row));
+    let mut text = output.render_table(&header, report.by_tier.iter().map(row));
     let wrong: Vec<&ScanTally> = report.by_kind.iter().filter(|tally| !tally.has_no_errors()).collect();
     if !wrong.is_empty() {
-        told += "\n\nnot all right:\n";
-        told += &output.render_table(&header, wrong.into_iter().map(row));
+        text += "\n\nkinds with errors:\n";
+        text += &output.render_table(&header, wrong.into_iter().map(row));
     }
-    format!("{told}\nrules version {}; the first note took {:.1} ms of CPU", report.rules_version, report.start_up_ms)
+    format!("{text}\nrules version {}; the first scan took {:.1} ms of CPU", report.rules_version, report.start_up_ms)
 }

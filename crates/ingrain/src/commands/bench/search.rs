@@ -1,4 +1,4 @@
-//! Searches among a generated corpus: the first ones, then everywhere, in one place, and by meaning alone.
+//! `bench search`: first searches, warm searches, searches in one conversation, and vector search alone.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ pub(super) fn run(
     queries: usize,
 ) -> Result<Vec<Figures>, Failure> {
     let mut figures = vec![fill_spread(session, 0..count, conversations)?.with_name("fill")];
-    // What a process pays before it answers from memory.
+    // Includes loading the index into memory.
     figures.push(measure_searches(session, 0, WARM_UP)?.with_name("first searches"));
     figures.push(measure_searches(session, WARM_UP, queries)?.with_name("search"));
     figures.push(measure_one_conversation(session, queries)?.with_name("search in one conversation"));
@@ -27,10 +27,11 @@ pub(super) fn run(
     Ok(figures)
 }
 
-/// Searches of one conversation's own memories: what they cost must not grow with everybody else's.
+/// Searches in one conversation; their cost must not grow with the memories of others.
 fn measure_one_conversation(session: &Session, queries: usize) -> Result<Figures, Failure> {
     let agent = corpus::conversation_agent(session.caller.tenant, 1);
     let own = Filter { stores: vec!["conversation_memory".to_owned()], ..Filter::default() };
+    // Warm-up for this caller; the result is dropped.
     measure_searches_by(session, &agent, &own, 0..WARM_UP)?;
     measure_searches_by(session, &agent, &own, WARM_UP..WARM_UP + queries)
 }
@@ -51,18 +52,20 @@ fn measure_searches_by(
             SearchQuery { text: corpus::generate_query(number), filter: filter.clone(), ..SearchQuery::default() };
         meter.time_operation(|| session.engine.search(caller, &query))?;
     }
-    // Counters of recalls are written later; their cost belongs to the searches.
-    session.engine.backend.flush()?;
+    // Recall counters are deferred writes; their cost belongs to the searches.
+    session.engine.database().flush()?;
     Ok(meter.stop())
 }
 
-/// What finding by meaning costs the store, without words, ranking or the making of the query's vector. None without
-/// a model.
+/// Cost of the vector search in the store, without words, ranking and embedding of the query. `None` without an
+/// embedder.
 fn measure_vector_finds(session: &Session, queries: usize) -> Result<Option<Figures>, Failure> {
     let engine = &session.engine;
     let readable = engine.readable_by(&session.caller)??;
     let limits = &engine.settings.limits;
+    // As many candidates as a real search fetches.
     let pool = (limits.results_default * limits.overfetch).max(limits.pool_min);
+    // Vectors are made before measuring.
     let find = |number: usize| {
         let vectors = engine.embedder.embed(&[&corpus::generate_query(number)]).ok()?;
         let vector = Vector::quantise(vectors.first()?)?;
@@ -75,6 +78,6 @@ fn measure_vector_finds(session: &Session, queries: usize) -> Result<Option<Figu
     let mut meter = Meter::start(queries);
     finds
         .iter()
-        .try_for_each(|find| meter.time_operation(|| engine.backend.find_candidates(&readable, find)).map(drop))?;
+        .try_for_each(|find| meter.time_operation(|| engine.database().find_candidates(&readable, find)).map(drop))?;
     Ok(Some(meter.stop()))
 }

@@ -1,4 +1,4 @@
-//! `bench serve`: what HTTP adds to a search, what many savers gain by sharing commits, and what many streams cost.
+//! `bench serve`: overhead of HTTP on searches, throughput of concurrent saves (group commit), cost of event streams.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -14,22 +14,22 @@ use super::process::{Process, process_failure};
 use super::search::measure_searches;
 use super::{WARM_UP, corpus, fill_corpus};
 use crate::assemble::Session;
-use crate::commands::demo::TempHome;
+use crate::commands::temp_home::TempHome;
 use crate::config::Config;
 use crate::error::Failure;
 use crate::output::Output;
 
-/// Savers at once, against one.
+/// Concurrent savers, compared with one.
 const SAVERS: usize = 64;
-/// Saves of one saver alone, and of each of the many, in one round.
+/// Saves per round of a single saver, and of each concurrent one.
 const SAVES_ALONE: usize = 400;
 const SAVES_EACH: usize = 60;
-/// Rounds in turns, of which the one in the middle counts: a machine's speed changes within seconds.
+/// Alternating rounds, of which the median counts, because the speed of a machine varies within seconds.
 const ROUNDS: usize = 5;
-/// Events each second, and for how long.
+/// Event rate, and duration of the measurement.
 const EVENTS_PER_SECOND: usize = 100;
 const EVENT_SECS: usize = 10;
-/// Longest the last event may take to reach the last stream.
+/// Longest wait for the last event on a stream.
 const ARRIVAL_SECS_MAX: u64 = 30;
 
 #[derive(Serialize)]
@@ -37,16 +37,16 @@ pub struct ServeReport {
     count: usize,
     in_process: Figures,
     over_http: Figures,
-    /// Median over HTTP as a multiple of the median in process.
+    /// Median wall time over HTTP divided by the median in process.
     search_ratio: f64,
     saves_per_second_alone: f64,
     saves_per_second_many: f64,
     saves_ratio: f64,
     streams: usize,
     events_sent: usize,
-    /// Events that did not reach one of the streams, over all of them.
+    /// Missing events, summed over all streams.
     events_lost: usize,
-    /// The most memory the server ever held, streams and all.
+    /// Peak memory of the server, with all streams open.
     server_memory_bytes: u64,
 }
 
@@ -57,15 +57,15 @@ pub fn run(config: &Config, output: &Output, count: usize, queries: usize, strea
     measure_searches(&session, 0, WARM_UP)?;
     let in_process = measure_searches(&session, WARM_UP, queries)?.with_name("in process");
     session.close()?;
-    let (server, house) = start_server(&place)?;
-    let over_http = house.measure_http_searches(queries)?.with_name("over HTTP");
+    let (server, access) = start_server(&place)?;
+    let over_http = access.measure_http_searches(queries)?.with_name("over HTTP");
     let (mut alone, mut many) = (Vec::new(), Vec::new());
     for round in 0..ROUNDS {
-        alone.push(house.measure_save_rate(1, SAVES_ALONE, round)?);
-        many.push(house.measure_save_rate(SAVERS, SAVES_EACH, round)?);
+        alone.push(access.measure_save_rate(1, SAVES_ALONE, round)?);
+        many.push(access.measure_save_rate(SAVERS, SAVES_EACH, round)?);
     }
     let (saves_per_second_alone, saves_per_second_many) = (median(alone), median(many));
-    let (events_sent, events_lost) = house.measure_streams(streams)?;
+    let (events_sent, events_lost) = access.measure_streams(streams)?;
     let report = ServeReport {
         count,
         search_ratio: over_http.wall_ms_median / in_process.wall_ms_median.max(f64::EPSILON),
@@ -107,22 +107,24 @@ fn median(mut figures: Vec<f64>) -> f64 {
     figures.get(figures.len() / 2).copied().unwrap_or_default()
 }
 
-/// A server that answers, and the way to it.
+/// Starts a server and waits until it answers.
 pub(super) fn start_server(place: &TempHome) -> Result<(Process, ServerAccess), Failure> {
     let mut server = Process::start(place, &["serve", "--port", "0", "--json"])?;
     let started = server.read_json()?;
-    let word = |name: &str| started[name].as_str().map(str::to_owned).ok_or_else(|| process_failure("an odd start"));
-    let house = ServerAccess { address: word("address")?.replace("http://", ""), key: word("admin_key")? };
-    Ok((server, house))
+    let word = |name: &str| {
+        started[name].as_str().map(str::to_owned).ok_or_else(|| process_failure("the start report lacks a field"))
+    };
+    let access = ServerAccess { address: word("address")?.replace("http://", ""), key: word("admin_key")? };
+    Ok((server, access))
 }
 
-/// Where the server is, and the key to it.
+/// Address and key of the server.
 pub(super) struct ServerAccess {
     address: String,
     key: String,
 }
 
-/// A connection that is kept.
+/// HTTP connection with keep-alive.
 pub(super) struct HttpConnection {
     reader: BufReader<TcpStream>,
     head: String,
@@ -138,58 +140,65 @@ impl ServerAccess {
 
     pub(super) fn open_connection(&self) -> Result<HttpConnection, Failure> {
         let socket = TcpStream::connect(&self.address).map_err(process_failure)?;
+        // Without Nagle, whose delay would hide the time of the server.
         socket.set_nodelay(true).map_err(process_failure)?;
         Ok(HttpConnection { reader: BufReader::new(socket), head: self.request_headers() })
     }
 
     fn measure_http_searches(&self, queries: usize) -> Result<Figures, Failure> {
-        let mut line = self.open_connection()?;
-        let mut ask = |number: usize| line.post_json("/v1/search", &json!({ "query": corpus::generate_query(number) }));
-        (0..WARM_UP).try_for_each(&mut ask)?;
+        let mut connection = self.open_connection()?;
+        let mut search =
+            |number: usize| connection.post_json("/v1/search", &json!({ "query": corpus::generate_query(number) }));
+        (0..WARM_UP).try_for_each(&mut search)?;
         let mut meter = Meter::start(queries);
         for number in WARM_UP..WARM_UP + queries {
-            meter.time_operation(|| ask(number))?;
+            meter.time_operation(|| search(number))?;
         }
         Ok(meter.stop())
     }
 
-    /// Saves a second by so many at once.
+    /// Saves per second with the given number of concurrent savers.
     fn measure_save_rate(&self, savers: usize, each: usize, round: usize) -> Result<f64, Failure> {
-        let lines = (0..savers).map(|_| self.open_connection()).collect::<Result<Vec<_>, _>>()?;
+        let connections = (0..savers).map(|_| self.open_connection()).collect::<Result<Vec<_>, _>>()?;
         let begun = Instant::now();
         std::thread::scope(|scope| {
-            let work = |(saver, mut line): (usize, HttpConnection)| {
+            let work = |(saver, mut connection): (usize, HttpConnection)| {
                 scope.spawn(move || {
                     (0..each).try_for_each(|number| {
-                        line.save_memory(&format!("by {savers} in round {round}: {saver}/{number}"))
+                        connection.save_memory(&format!("by {savers} in round {round}: {saver}/{number}"))
                     })
                 })
             };
-            let running: Vec<_> = lines.into_iter().enumerate().map(work).collect();
-            running.into_iter().try_for_each(|thread| thread.join().map_err(|_| process_failure("a saver broke"))?)
+            let running: Vec<_> = connections.into_iter().enumerate().map(work).collect();
+            running
+                .into_iter()
+                .try_for_each(|thread| thread.join().map_err(|_| process_failure("a saver thread panicked"))?)
         })?;
         Ok((savers * each) as f64 / begun.elapsed().as_secs_f64())
     }
 
-    /// How many events were sent, and how many of them some stream did not get.
+    /// Number of events sent, and number of missing ones over all streams.
     fn measure_streams(&self, streams: usize) -> Result<(usize, usize), Failure> {
+        // One thread, to leave the other cores to the server.
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         runtime.map_err(process_failure)?.block_on(async {
-            let (ready, mut greeted) = mpsc::channel(streams);
+            let (ready, mut opened) = mpsc::channel(streams);
             let sent = EVENTS_PER_SECOND * EVENT_SECS;
             let follow =
                 |_| tokio::spawn(follow_events(self.address.clone(), self.request_headers(), ready.clone(), sent));
             let followers: Vec<_> = (0..streams).map(follow).collect();
+            // All streams must be subscribed before the first event.
             for _ in 0..streams {
-                greeted.recv().await.ok_or_else(|| process_failure("a stream did not open"))?;
+                opened.recv().await.ok_or_else(|| process_failure("a stream did not open"))?;
             }
-            let mut line = self.open_connection()?;
+            let mut connection = self.open_connection()?;
             let saving = tokio::task::spawn_blocking(move || {
                 let begun = Instant::now();
                 (0..sent).try_for_each(|number| {
+                    // Fixed rate: a slow save does not shift the later ones.
                     let due = Duration::from_secs_f64(number as f64 / EVENTS_PER_SECOND as f64);
                     std::thread::sleep(due.saturating_sub(begun.elapsed()));
-                    line.save_memory(&format!("event {number}"))
+                    connection.save_memory(&format!("event {number}"))
                 })
             });
             saving.await.map_err(process_failure)??;
@@ -202,23 +211,22 @@ impl ServerAccess {
     }
 }
 
-/// One stream: how many of the awaited events came, each once and in order.
+/// Follows one event stream and counts the received events.
 async fn follow_events(address: String, head: String, ready: mpsc::Sender<()>, awaited: usize) -> usize {
     let Ok(mut socket) = tokio::net::TcpStream::connect(&address).await else { return 0 };
-    let ask = format!("GET /v1/events?name=memory.write.created HTTP/1.1\r\n{head}accept: text/event-stream\r\n\r\n");
-    if socket.write_all(ask.as_bytes()).await.is_err() {
+    let request =
+        format!("GET /v1/events?name=memory.write.created HTTP/1.1\r\n{head}accept: text/event-stream\r\n\r\n");
+    if socket.write_all(request.as_bytes()).await.is_err() {
         return 0;
     }
     let mut lines = tokio::io::BufReader::new(socket).lines();
-    let (mut count, mut last) = (0, 0_u64);
+    let mut count = 0;
     while count < awaited {
-        let patience = Duration::from_secs(ARRIVAL_SECS_MAX + EVENT_SECS as u64);
-        let Ok(Ok(Some(line))) = tokio::time::timeout(patience, lines.next_line()).await else { break };
+        let timeout = Duration::from_secs(ARRIVAL_SECS_MAX + EVENT_SECS as u64);
+        let Ok(Ok(Some(line))) = tokio::time::timeout(timeout, lines.next_line()).await else { break };
+        // The server greets every stream with a comment; only then is the stream subscribed.
         if line.starts_with(": ingrain") {
             let _ = ready.send(()).await;
-        }
-        if let Some(id) = line.strip_prefix("id: ").and_then(|id| id.parse().ok()).filter(|id| *id > last) {
-            last = id;
         }
         count += usize::from(line.starts_with("event: memory.write.created"));
     }
@@ -228,18 +236,21 @@ async fn follow_events(address: String, head: String, ready: mpsc::Sender<()>, a
 impl HttpConnection {
     pub(super) fn save_memory(&mut self, content: &str) -> Result<(), Failure> {
         let evidence = json!([{ "kind": "tool_result", "summary": "seen in a benchmark" }]);
-        let body = json!({ "store": "conversation_memory", "kind": "tool_usage_lesson", "content": content, "evidence": evidence });
+        let body = json!({
+            "store": "conversation_memory", "kind": "tool_usage_lesson", "content": content, "evidence": evidence,
+        });
         self.post_json("/v1/memories", &body)
     }
 
     fn post_json(&mut self, path: &str, body: &Value) -> Result<(), Failure> {
         let body = body.to_string();
-        let ask = format!("POST {path} HTTP/1.1\r\n{}content-length: {}\r\n\r\n{body}", self.head, body.len());
-        self.reader.get_mut().write_all(ask.as_bytes()).map_err(process_failure)?;
+        let request = format!("POST {path} HTTP/1.1\r\n{}content-length: {}\r\n\r\n{body}", self.head, body.len());
+        self.reader.get_mut().write_all(request.as_bytes()).map_err(process_failure)?;
         let (mut status, mut length) = (String::new(), 0);
         self.reader.read_line(&mut status).map_err(process_failure)?;
         loop {
             let mut line = String::new();
+            // An empty line (`\r\n`) ends the headers.
             if self.reader.read_line(&mut line).map_err(process_failure)? <= 2 {
                 break;
             }

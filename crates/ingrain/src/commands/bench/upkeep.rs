@@ -1,4 +1,4 @@
-//! Upkeep over many memories, while somebody else saves: how long does he wait?
+//! `bench upkeep`: duration of upkeep over many memories, and the waiting time of concurrent saves.
 
 use std::io::Write;
 use std::path::Path;
@@ -20,24 +20,24 @@ use super::process::process_failure;
 use crate::assemble::Session;
 use crate::error::Failure;
 
-/// Memories of one agent: its quota.
+/// Memories per agent; equal to its quota.
 const PER_AGENT: usize = 10_000;
-/// Turns saved at once while filling.
+/// Turns per batch while filling.
 const TURNS_PER_BATCH: usize = 1_000;
-/// One in so many is due when upkeep runs.
+/// One in this many memories is due when upkeep runs.
 const DUE_EVERY: usize = 4;
-/// Saves with nobody else at it, to compare with.
+/// Saves without concurrent work, for comparison.
 const SAVES_ALONE: usize = 1_000;
-/// Bytes handed to the disk to see what it takes by itself: a page; how often at most, and how soon again beside upkeep.
+/// Probe of the disk alone: page size, most writes, and pause between writes during upkeep.
 const PAGE_BYTES: usize = 4_096;
 const PAGES_MAX: usize = 10_000;
 const PAGE_EVERY: Duration = Duration::from_millis(20);
-/// After which the routine ones are due.
+/// Time after which routine turns have expired.
 const DUE_AFTER: SignedDuration = SignedDuration::from_hours(8 * 24);
-/// After which the others have faded as well.
+/// Time after which all other turns have faded.
 const FADED_AFTER: SignedDuration = SignedDuration::from_hours(365 * 24);
 
-/// A clock that is ahead.
+/// Clock with an offset into the future.
 struct ShiftedClock {
     clock: Arc<dyn Clock>,
     offset: SignedDuration,
@@ -53,20 +53,20 @@ impl Clock for ShiftedClock {
     }
 }
 
-/// Fills a database with episodes, a part of them due a week later, then keeps house at that time, and again when all
-/// have faded, while another thread saves as fast as it can.
+/// Fills a database with episodes, then runs upkeep when a part has expired and again when all have faded, each time
+/// while another thread saves as fast as it can.
 pub fn run(session: &Session, count: usize) -> Result<Vec<Figures>, Failure> {
     let filling = fill_turns(session, count)?;
     let disk = measure_disk(session, &AtomicBool::new(false), Duration::ZERO)?.with_name("a page to the disk");
-    let mut figures = vec![filling.with_name("fill, a thousand turns each"), disk, measure_lone_saves(session)?];
+    let mut figures = vec![filling.with_name("fill, 1000 turns each"), disk, measure_lone_saves(session)?];
     let due = count.div_ceil(DUE_EVERY) as u64;
-    figures.extend(measure_upkeep(session, DUE_AFTER, "due", due, |kept| kept.expired)?);
+    figures.extend(measure_upkeep(session, DUE_AFTER, "due", due, |report| report.expired)?);
     let faded = count as u64 - due;
-    figures.extend(measure_upkeep(session, FADED_AFTER, "faded", faded, |kept| kept.archived)?);
+    figures.extend(measure_upkeep(session, FADED_AFTER, "faded", faded, |report| report.archived)?);
     Ok(figures)
 }
 
-/// One round with somebody saving beside it, then one with nothing left to do.
+/// Measures one round of upkeep with concurrent saves, then one with nothing due.
 fn measure_upkeep(
     session: &Session,
     ahead: SignedDuration,
@@ -77,30 +77,31 @@ fn measure_upkeep(
     let clock = Arc::new(ShiftedClock { clock: session.engine.clock.clone(), offset: ahead });
     let engine = session.engine.with_clock(clock);
     let round = || engine.upkeep(session.caller.tenant, UpkeepOptions::default());
-    let over = AtomicBool::new(false);
-    let (keeping, saving, disk) = std::thread::scope(|scope| {
-        let saver = scope.spawn(|| measure_concurrent_saves(&engine, session.caller.tenant, &over));
-        // What the disk alone makes anybody wait for just then.
-        let disk = scope.spawn(|| measure_disk(session, &over, PAGE_EVERY));
+    let stop = AtomicBool::new(false);
+    let (upkeep, saving, disk) = std::thread::scope(|scope| {
+        let saver = scope.spawn(|| measure_concurrent_saves(&engine, session.caller.tenant, &stop));
+        // Tells waiting for the disk from waiting for upkeep.
+        let disk = scope.spawn(|| measure_disk(session, &stop, PAGE_EVERY));
         let mut meter = Meter::start(1);
-        let kept = meter.time_operation(round);
-        over.store(true, Ordering::Relaxed);
-        (kept.map(|kept| (kept, meter.stop())), join_thread(saver), join_thread(disk))
+        let report = meter.time_operation(round);
+        stop.store(true, Ordering::Relaxed);
+        (report.map(|report| (report, meter.stop())), join_thread(saver), join_thread(disk))
     });
-    let (kept, keeping) = keeping?;
-    // What was saved alone or meanwhile may fade too.
-    if done(&kept) < due {
-        return Err(Failure::system_error("bench.upkeep", format!("{} of {due} {word}", done(&kept))));
+    let (report, upkeep) = upkeep?;
+    // At least: memories of the concurrent saver may fade too.
+    if done(&report) < due {
+        return Err(Failure::system_error("bench.upkeep", format!("{} of {due} {word}", done(&report))));
     }
+    // Upkeep works in short transactions; the longest one is how long a save may have to wait.
     let longest = Figures {
-        operations: usize::try_from(kept.transactions).unwrap_or(usize::MAX),
-        wall_ms_max: kept.longest.as_secs_f64() * 1e3,
+        operations: usize::try_from(report.transactions).unwrap_or(usize::MAX),
+        wall_ms_max: report.longest.as_secs_f64() * 1e3,
         ..Figures::default()
     };
     let mut idle = Meter::start(1);
     idle.time_operation(round)?;
     Ok(vec![
-        keeping.with_name(&format!("upkeep, {due} {word}")),
+        upkeep.with_name(&format!("upkeep, {due} {word}")),
         longest.with_name("its transactions"),
         saving?.with_name("saves meanwhile"),
         disk?.with_name("a page to the disk meanwhile"),
@@ -109,21 +110,22 @@ fn measure_upkeep(
 }
 
 fn join_thread(thread: ScopedJoinHandle<'_, Result<Figures, Failure>>) -> Result<Figures, Failure> {
-    thread.join().unwrap_or_else(|_| Err(Failure::system_error("bench.upkeep", "a thread broke")))
+    thread.join().unwrap_or_else(|_| Err(Failure::system_error("bench.upkeep", "a thread panicked")))
 }
 
-/// What the disk takes for a page in a file beside the database, again and again until it is over.
-fn measure_disk(session: &Session, over: &AtomicBool, every: Duration) -> Result<Figures, Failure> {
-    let location = session.engine.backend.health()?.location;
+/// Measures writes and syncs of one page in a file next to the database, until stopped. Empty for a server database.
+fn measure_disk(session: &Session, stop: &AtomicBool, every: Duration) -> Result<Figures, Failure> {
+    let location = session.engine.database().health()?.location;
     let folder = Path::new(&location).parent().filter(|folder| folder.is_dir());
     let Some(folder) = folder else { return Ok(Figures::default()) };
     let path = folder.join("bench-disk.tmp");
     let mut file = std::fs::File::create(&path).map_err(process_failure)?;
     let mut meter = Meter::start(0);
-    while !over.load(Ordering::Relaxed) && meter.operation_count() < PAGES_MAX {
+    while !stop.load(Ordering::Relaxed) && meter.operation_count() < PAGES_MAX {
         meter
             .time_operation(|| file.write_all(&[0; PAGE_BYTES]).and_then(|()| file.sync_data()))
             .map_err(process_failure)?;
+        // Nothing unparks this thread; the call only sleeps.
         std::thread::park_timeout(every);
     }
     std::fs::remove_file(&path).map_err(process_failure)?;
@@ -151,7 +153,7 @@ fn generate_turn(number: usize) -> Turn {
     Turn { content, ttl: Some(class), importance: Some(0.5), ..Turn::default() }
 }
 
-/// What a save waits for its disk with nobody else at it.
+/// Measures saves without concurrent work.
 fn measure_lone_saves(session: &Session) -> Result<Figures, Failure> {
     let agent = Caller::agent(session.caller.tenant, "alone");
     let mut meter = Meter::start(SAVES_ALONE);
@@ -162,12 +164,12 @@ fn measure_lone_saves(session: &Session) -> Result<Figures, Failure> {
     Ok(meter.stop().with_name("saves alone"))
 }
 
-/// At the same time as upkeep, so that nothing of it is due.
-fn measure_concurrent_saves(engine: &Engine, tenant: TenantId, over: &AtomicBool) -> Result<Figures, Failure> {
+/// Measures saves during upkeep. They use the clock of upkeep, so that none of them is due.
+fn measure_concurrent_saves(engine: &Engine, tenant: TenantId, stop: &AtomicBool) -> Result<Figures, Failure> {
     let mut meter = Meter::start(0);
     let mut number = 0;
-    while !over.load(Ordering::Relaxed) {
-        // Never near a quota, which would be work of its own.
+    while !stop.load(Ordering::Relaxed) {
+        // A new agent before the quota is reached, because archiving over quota would be measured too.
         let name = format!("meanwhile{}", number / (PER_AGENT / 2));
         let agent = Caller::agent(tenant, &name);
         let turns = vec![generate_turn(number * DUE_EVERY + 1)];

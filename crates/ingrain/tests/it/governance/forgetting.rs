@@ -6,7 +6,7 @@ use super::{AGENT, draft, propose, read, state};
 use crate::world::{World, column, rows, text};
 
 #[test]
-fn fact_14_redaction_takes_the_text_and_keeps_the_story() {
+fn fact_14_redaction_erases_the_text_and_keeps_author_time_and_reason() {
     let world = World::new();
     let id = draft(&world, "notes/miller", "Mister Zanzibarquux lives at the corner.");
     draft(&world, "notes/miller", "Mister Zanzibarquux has moved to the harbour.");
@@ -34,7 +34,7 @@ fn fact_14_redaction_takes_the_text_and_keeps_the_story() {
 }
 
 #[test]
-fn a_person_can_be_erased_and_stays_erased() {
+fn an_erased_user_cannot_be_read_and_values_cannot_return() {
     let world = World::new();
     let save = "remember --as user:ann --store user_memory";
     world.json(save, &["Ann lives in Quuxhausen near the mill."]);
@@ -54,7 +54,7 @@ fn a_person_can_be_erased_and_stays_erased() {
 }
 
 #[test]
-fn a_bad_memory_is_held_back_with_what_came_of_it() {
+fn quarantine_holds_back_a_memory_and_what_was_derived_from_it() {
     let world = World::new();
     let id = draft(&world, "notes/locks", "Deleting the lock file is always safe.");
     world.json("review confirm", &[&propose(&world, &id, "locks")]);
@@ -71,7 +71,7 @@ fn a_bad_memory_is_held_back_with_what_came_of_it() {
 
 /// More at once than keys are kept: a key each would leave most of them unrecognised, and every save in vain.
 #[test]
-fn what_is_forgotten_in_bulk_stays_forgotten() {
+fn memories_forgotten_in_bulk_stay_forgotten() {
     const MANY: usize = 18;
     let world = World::new();
     let lesson = |number: usize| format!("Lesson {number}: never restart the gateway at hour {number}.");
@@ -90,7 +90,7 @@ fn what_is_forgotten_in_bulk_stays_forgotten() {
 }
 
 #[test]
-fn an_erased_tenant_says_so_until_it_is_used_again() {
+fn an_erased_tenant_is_listed_as_erased_until_it_is_used_again() {
     let world = World::new();
     world.json("tenant create acme", &[]);
     world.json("--tenant acme key create --for admin first", &[]);

@@ -102,7 +102,7 @@ fn fact_31_dedup_keeps_the_most_confident_then_the_oldest() {
 }
 
 #[test]
-fn fact_32_rollback_is_for_the_active_and_restores_on_request() {
+fn fact_32_rollback_needs_an_active_memory_and_restores_on_request() {
     let world = World::new();
     let confirmed = |value: &str| {
         let proposed = world.json("profile propose --key tabs --reason said", &["--value", value]);
@@ -125,7 +125,7 @@ fn fact_32_rollback_is_for_the_active_and_restores_on_request() {
 }
 
 #[test]
-fn fact_32_a_rollback_restores_the_version_that_stood_at_the_path() {
+fn fact_32_a_rollback_restores_the_previous_version_at_the_path() {
     let world = World::new();
     let at = "web/nginx --store workspace_runbooks";
     let promoted = |note: &str, content: &str| {
@@ -164,7 +164,7 @@ fn fact_32_a_rollback_restores_the_version_that_stood_at_the_path() {
 }
 
 #[test]
-fn a_rollback_brings_back_nothing_that_was_forgotten() {
+fn a_rollback_does_not_restore_forgotten_values() {
     let world = World::new();
     let other =
         text(&world.json("remember --store workspace_runbooks --kind runbook --path c", &["the old word"])["id"]);

@@ -38,7 +38,7 @@ fn read(path: &str) -> Value {
 }
 
 #[test]
-fn every_promise_of_the_governance_suite_holds() {
+fn every_case_of_bench_governance_passes() {
     let world = World::new();
     let ran = world.run("bench governance --json", &[]);
     let report = ran.json();

@@ -40,7 +40,7 @@ fn fact_13_promotion_copies_with_approval_and_evidence() {
 }
 
 #[test]
-fn what_a_review_tells_is_told_to_whom_it_concerns() {
+fn events_of_a_review_are_visible_only_to_its_conversation_and_reviewers() {
     let world = World::new();
     let id = draft(&world, "notes/plum", "Drain the plum node first.");
     world.json("review confirm", &[&propose(&world, &id, "web/plum")]);
@@ -62,12 +62,12 @@ fn what_a_review_tells_is_told_to_whom_it_concerns() {
 }
 
 #[test]
-fn what_waits_is_told_to_its_author_and_reviewers_alone() {
+fn events_of_a_pending_proposal_are_visible_only_to_author_and_reviewers() {
     let world = World::new();
     let line = format!("profile propose {AGENT} --key editor --value vi --reason said");
     let review = text(&world.json(&line, &[])["review"]["id"]);
     let shown = world.run("review show", &[&review]).stdout;
-    assert!(shown.contains("verdict: none against it"), "{shown}");
+    assert!(shown.contains("verdict: no objection"), "{shown}");
     for (who, told) in
         [("--as user:ben", false), ("--as agent:night", false), (AGENT, true), ("--as reviewer:rita", true), ("", true)]
     {
@@ -99,7 +99,7 @@ fn fact_13_rejection_leaves_the_draft_and_a_changed_source_supersedes() {
 }
 
 #[test]
-fn fact_13_path_owners_decide_and_nobody_decides_his_own() {
+fn fact_13_path_owners_decide_and_never_on_their_own_proposal() {
     let world = World::new();
     world.json("owners set workspace_runbooks --rule **=reviewer:all,reviewer:ben --rule db/**=reviewer:dba", &[]);
     let id = draft(&world, "notes/db", "Vacuum the table at night.");
@@ -114,7 +114,7 @@ fn fact_13_path_owners_decide_and_nobody_decides_his_own() {
 }
 
 #[test]
-fn drafts_wait_where_a_store_says_so_and_what_stands_is_not_touched() {
+fn drafts_of_a_draft_write_store_wait_and_the_active_memory_is_unchanged() {
     let world = World::new();
     world.json("store create team_notes --scope conversation --ruleset document --access draft_write", &[]);
     let save = |content: &str| {
@@ -143,7 +143,7 @@ fn drafts_wait_where_a_store_says_so_and_what_stands_is_not_touched() {
 }
 
 #[test]
-fn the_queue_pages_and_decides_in_bulk() {
+fn the_review_queue_has_pages_and_bulk_decisions() {
     let world = World::new();
     for number in 0..7 {
         let id = draft(&world, &format!("notes/{number}"), &format!("Lesson {number} of the incident."));
@@ -160,7 +160,7 @@ fn the_queue_pages_and_decides_in_bulk() {
 }
 
 #[test]
-fn a_turn_is_given_the_note_and_not_the_notice_of_its_promotion() {
+fn a_context_shows_the_note_and_not_its_promotion_notice() {
     let world = World::new();
     let id = draft(&world, "notes/restart", "Drain the node first, then restart it.");
     world.json("review confirm", &[&propose(&world, &id, "web/restart")]);

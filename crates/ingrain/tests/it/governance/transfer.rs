@@ -53,7 +53,7 @@ fn fact_33_export_lists_every_state_and_imports_back_equal() {
 }
 
 #[test]
-fn fact_33_lines_go_out_and_come_back_like_the_document() {
+fn fact_33_a_jsonl_export_imports_like_a_json_export() {
     let world = World::new();
     let id = draft(&world, "notes/a", "The first lesson of the day.");
     draft(&world, "notes/a", "The first lesson of the day, corrected.");
@@ -99,7 +99,7 @@ fn stories(export: &Value) -> Vec<Value> {
 }
 
 #[test]
-fn markdown_goes_out_and_comes_back_through_the_gate() {
+fn a_markdown_export_is_imported_with_the_checks_of_a_save() {
     let world = World::new();
     world.json(
         "remember --store workspace_runbooks --path web/restart --kind runbook --tag web",
@@ -129,7 +129,7 @@ fn markdown_goes_out_and_comes_back_through_the_gate() {
 }
 
 #[test]
-fn what_does_not_fit_in_a_file_is_named_by_line_and_field_and_not_quoted() {
+fn an_invalid_import_is_reported_by_line_and_field_without_quoting_it() {
     let world = World::new();
     let folder = world.home().join("in");
     std::fs::create_dir_all(&folder).expect("made");

@@ -6,7 +6,7 @@ use super::client::Client;
 use crate::world::{World, text};
 
 #[test]
-fn the_memory_tool_answers_to_the_letter() {
+fn the_anthropic_memory_tool_answers_exactly_as_specified() {
     let world = World::new();
     let mut client = Client::legacy(&world, "--tools anthropic --agent a");
     let mut check = |arguments: serde_json::Value, expected: &str| {
@@ -94,7 +94,7 @@ fn the_memory_tool_answers_to_the_letter() {
 }
 
 #[test]
-fn a_wrong_argument_of_a_file_command_is_named() {
+fn a_wrong_argument_of_a_file_command_is_reported_by_name() {
     let world = World::new();
     let mut client = Client::legacy(&world, "--tools anthropic --agent a");
     for (arguments, words) in [
@@ -112,7 +112,7 @@ fn a_wrong_argument_of_a_file_command_is_named() {
 }
 
 #[test]
-fn a_file_a_person_forgot_is_not_written_again() {
+fn a_forgotten_file_cannot_be_written_again() {
     let world = World::new();
     let mut client = Client::legacy(&world, "--tools anthropic --agent a");
     let file = json!({ "command": "create", "path": "/memories/a", "file_text": "the crane is green" });

@@ -12,7 +12,7 @@ fn names(reply: &Reply) -> Vec<String> {
 }
 
 #[test]
-fn both_eras_meet_the_same_tools_and_the_address_chooses_them() {
+fn both_protocol_versions_list_the_same_tools_and_the_url_selects_toolsets() {
     let world = World::new();
     let server = Server::start(&world);
     let session = server.session("/mcp");
@@ -30,7 +30,7 @@ fn both_eras_meet_the_same_tools_and_the_address_chooses_them() {
 }
 
 #[test]
-fn odd_requests_are_answered_and_survived() {
+fn invalid_requests_are_answered_and_the_server_continues() {
     let world = World::new();
     let server = Server::start(&world);
     let session = server.session("/mcp");

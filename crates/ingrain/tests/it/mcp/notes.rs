@@ -80,7 +80,7 @@ fn every_unattended_session_over_http_is_a_run_of_its_own() {
 }
 
 #[test]
-fn fact_39_mcp_a_stranger_deletes_nothing_and_learns_nothing() {
+fn fact_39_mcp_other_users_delete_nothing_and_see_nothing() {
     let world = World::new();
     let mut ann = Client::legacy(&world, "--tools note --as user:ann");
     let id = text(&ann.tool("ai_saveMemory", note("door", "the side door sticks"))["id"]);
@@ -126,7 +126,7 @@ fn fact_40_mcp_a_revoked_rule_removes_the_tools() {
 }
 
 #[test]
-fn fact_41_mcp_a_secret_is_cut_out_and_the_rest_survives() {
+fn fact_41_mcp_a_secret_is_removed_and_the_rest_is_saved() {
     let world = World::new();
     let mut ann = Client::legacy(&world, "--tools note --as user:ann");
     let secret = format!("{}{}", "ghp_", "1234567890abcdefABCDEF1234567890abcd");
@@ -146,7 +146,7 @@ fn fact_42_mcp_a_system_note_needs_a_system() {
 }
 
 #[test]
-fn a_preference_for_every_turn_is_the_persons_once_confirmed() {
+fn an_always_inject_note_is_user_authored_once_the_user_confirms() {
     let world = World::new();
     let mut save = note("tone", "answer in short sentences");
     save["alwaysInject"] = true.into();

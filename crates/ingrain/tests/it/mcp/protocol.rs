@@ -20,7 +20,7 @@ const CORE: [&str; 8] = [
 ];
 
 #[test]
-fn both_eras_offer_the_same_tools_in_the_same_order() {
+fn both_protocol_versions_list_the_same_tools_in_the_same_order() {
     let world = World::new();
     let mut legacy = Client::legacy(&world, "");
     let mut stateless = Client::stateless(&world, "", json!({}));
@@ -54,7 +54,7 @@ fn a_newer_client_discovers_first() {
 }
 
 #[test]
-fn odd_input_is_answered_and_survived() {
+fn invalid_messages_are_answered_and_the_session_continues() {
     let world = World::new();
     let mut client = Client::legacy(&world, "");
     let code = |answer: &Value| answer["error"]["code"].as_i64();
@@ -73,7 +73,7 @@ fn odd_input_is_answered_and_survived() {
     for (arguments, word) in [
         (json!({}), "missing field `query`"),
         (json!({ "query": 7 }), "`query`: expected a string, not a number"),
-        (json!({ "query": "x", "max_results": "many" }), "`max_results`: expected a whole number, not a text"),
+        (json!({ "query": "x", "max_results": "many" }), "`max_results`: expected a whole number, not a string"),
         (json!({ "query": "x", "scope_hints": { "user": "ann" } }), "`scope_hints.user`: expected `true` or `false`"),
     ] {
         let result = client.call("memory_search", arguments);
@@ -89,7 +89,7 @@ fn odd_input_is_answered_and_survived() {
 }
 
 #[test]
-fn a_wrong_argument_of_a_prompt_is_named() {
+fn a_wrong_argument_of_a_prompt_is_reported_by_name() {
     let world = World::new();
     let mut client = Client::legacy(&world, "");
     for (name, arguments, words) in [
@@ -105,7 +105,7 @@ fn a_wrong_argument_of_a_prompt_is_named() {
 }
 
 #[test]
-fn a_number_outside_its_bounds_is_named_with_them() {
+fn a_number_out_of_range_is_reported_with_its_bounds() {
     let world = World::new();
     let mut client = Client::legacy(&world, "--tools core,note,episodic --as agent:t --user ann --conversation c1");
     let confidence = |share: Value| {
@@ -139,7 +139,7 @@ fn a_number_outside_its_bounds_is_named_with_them() {
 }
 
 #[test]
-fn a_closed_stdin_ends_the_process_and_keeps_what_was_acknowledged() {
+fn a_closed_stdin_ends_the_process_and_acknowledged_saves_are_kept() {
     let world = World::new();
     let mut client = Client::legacy(&world, "--conversation c1");
     let id = text(&client.tool("memory_remember", draft("kept", "keep the spare fuses dry"))["document_id"]);
@@ -162,7 +162,7 @@ fn a_client_that_is_killed_leaves_nothing_running() {
 }
 
 #[test]
-fn a_cancelled_call_ends_and_the_door_stays_open() {
+fn a_cancelled_call_ends_and_the_session_continues() {
     let world = World::new();
     let mut client = Client::legacy(&world, "");
     let params = json!({ "name": "memory_search", "arguments": { "query": "policy" } });
@@ -173,7 +173,7 @@ fn a_cancelled_call_ends_and_the_door_stays_open() {
 }
 
 #[test]
-fn calls_of_one_session_are_done_in_the_order_they_came() {
+fn calls_of_one_session_run_in_order() {
     let world = World::new();
     let mut client = Client::legacy(&world, "--conversation c1");
     let call = |id: u64, name: &str, arguments: Value| {
@@ -198,7 +198,7 @@ fn calls_of_one_session_are_done_in_the_order_they_came() {
 }
 
 #[test]
-fn who_asks_for_progress_is_told() {
+fn progress_is_reported_on_request() {
     let world = World::new();
     let mut client = Client::legacy(&world, "");
     let params =
@@ -220,7 +220,7 @@ fn who_asks_for_progress_is_told() {
 }
 
 #[test]
-fn identities_in_arguments_are_dropped() {
+fn identities_in_tool_arguments_are_ignored() {
     let world = World::new();
     let mut client = Client::legacy(&world, "--agent triage --conversation c1");
     let mut arguments = draft("own", "who am I");
@@ -242,7 +242,7 @@ fn identities_in_arguments_are_dropped() {
 }
 
 #[test]
-fn an_unnamed_agent_goes_by_its_clients_name_in_a_conversation_of_its_own() {
+fn an_unnamed_agent_has_its_clients_name_and_its_own_conversation() {
     let world = World::new();
     let (mut one, mut two) = (Client::legacy(&world, ""), Client::legacy(&world, ""));
     let id = text(&one.tool("memory_remember", draft("mine", "only this session knows"))["document_id"]);
@@ -251,7 +251,7 @@ fn an_unnamed_agent_goes_by_its_clients_name_in_a_conversation_of_its_own() {
 }
 
 #[test]
-fn write_tools_come_always_on_demand_or_never() {
+fn write_tools_are_offered_always_on_demand_or_never() {
     let world = World::new();
     assert_eq!(Client::legacy(&world, "--write-tools never").tools(), CORE[..4]);
     let mut client = Client::legacy(&world, "--write-tools on-demand");
@@ -289,7 +289,7 @@ pub fn draft(path: &str, content: &str) -> Value {
 }
 
 #[test]
-fn a_session_gives_vectors_to_what_was_saved_while_the_endpoint_was_down() {
+fn a_session_adds_vectors_missing_since_the_endpoint_was_down() {
     // Nothing listens on the discard port of this machine.
     let down = "[embeddings]\nmodel = 'endpoint'\nurl = 'http://127.0.0.1:9/v1'\nname = 'any'\ntimeout_ms = 500\n";
     let world = World::with_config(down);

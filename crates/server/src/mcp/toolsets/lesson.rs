@@ -58,7 +58,7 @@ fn recall_lessons(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
         return Ok(json!({ "memories": [] }));
     }
     // The answer carries counters: what earlier recalls of this session left behind is counted first.
-    call.engine.backend.flush().map_err(Error::from)?;
+    call.engine.database().flush().map_err(Error::from)?;
     let filter = Filter { stores: vec![STORE.to_owned()], tags: args.tags, ..Filter::default() };
     let limit = args.limit.map(|limit| usize::try_from(limit).unwrap_or(0));
     let answer =

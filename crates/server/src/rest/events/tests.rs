@@ -31,9 +31,9 @@ impl Clock for Ticks {
 type Frames = std::pin::Pin<Box<axum::body::BodyDataStream>>;
 
 async fn opened(app: &App, caller: &Caller) -> Frames {
-    let who = AuthenticatedCaller::from_caller(caller.clone());
+    let auth = AuthenticatedCaller::from_caller(caller.clone());
     let params = EventParams { name: vec!["memory.write.*".to_owned()], ..EventParams::default() };
-    let response = stream_events(app.clone(), who, None, params).await.expect("a stream");
+    let response = stream_events(app.clone(), auth, None, params).await.expect("a stream");
     Box::pin(response.into_body().into_data_stream())
 }
 
@@ -60,7 +60,7 @@ async fn a_slow_stream_is_dropped_with_a_reason() {
             evidence: vec![Evidence::new(EvidenceKind::AdminEntry, "seen")],
             ..Draft::default()
         };
-        let saved = app.engine.remember(&admin, draft).expect("an answer");
+        let saved = app.entrance.engine().remember(&admin, draft).expect("an answer");
         assert!(matches!(saved, engine::Remembered::Saved(_)), "{saved:?}");
     };
     let (mut slow, mut fast) = (opened(&app, &admin).await, opened(&app, &admin).await);

@@ -1,4 +1,5 @@
-//! Which of what the server brought is given to the engine: the same choice, in the same order, as in SQLite.
+//! Chooses the candidates from the rows that the server returned: the same ones, in the same order, as the SQLite
+//! backend.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -9,7 +10,7 @@ use engine::ports::{Candidate, CandidateQuery, CorpusStats};
 
 use crate::word_score::Scorer;
 
-/// A memory the server brought, and what it was chosen by.
+/// A memory that the server returned, with the reasons it was chosen for.
 pub(super) struct PickedCandidate {
     pub(super) candidate: Candidate,
     pub(super) reasons: PickReasons,
@@ -18,13 +19,15 @@ pub(super) struct PickedCandidate {
 #[derive(Clone, Copy, Default)]
 pub(super) struct PickReasons {
     pub(super) words: bool,
+    /// By vector.
     pub(super) meaning: bool,
     pub(super) newest: bool,
     pub(super) substring: bool,
-    pub(super) also: bool,
+    /// Always included by id.
+    pub(super) requested: bool,
 }
 
-/// Best first by words, then by meaning, then the rest; each once.
+/// The best by words, then by vector, newest, substring and id; each memory once.
 pub(super) fn choose_candidates(
     picks: Vec<PickedCandidate>,
     find: &CandidateQuery,
@@ -34,41 +37,42 @@ pub(super) fn choose_candidates(
     let mut scorer = Scorer::new(find, stats);
     let words = |candidate: &Candidate| score_words(&mut scorer, candidate, find, stats);
     let meaning = |candidate: &Candidate| score_vector(candidate, find);
-    let mut order = rank_best(&picks, find.pool, |why| why.words, words);
-    order.extend(rank_best(&picks, find.pool, |why| why.meaning, meaning));
-    order.extend(rank_best(&picks, find.pool, |why| why.newest, zero));
-    order.extend(rank_best(&picks, find.pool, |why| why.substring, zero));
-    order.extend((0..picks.len()).filter(|at| picks[*at].reasons.also));
+    let mut order = rank_best(&picks, find.pool, |reasons| reasons.words, words);
+    order.extend(rank_best(&picks, find.pool, |reasons| reasons.meaning, meaning));
+    order.extend(rank_best(&picks, find.pool, |reasons| reasons.newest, zero));
+    order.extend(rank_best(&picks, find.pool, |reasons| reasons.substring, zero));
+    order.extend((0..picks.len()).filter(|at| picks[*at].reasons.requested));
     let mut seen = HashSet::new();
     order.retain(|at| seen.insert(*at));
     let mut candidates: Vec<Option<Candidate>> = picks.into_iter().map(|pick| Some(pick.candidate)).collect();
     order.into_iter().filter_map(|at| candidates[at].take()).collect()
 }
 
-/// The turns among the best so many of each way of finding. Candidates come best by words first; what another way of
-/// finding brought beyond the pool is not among the best of this one.
+/// The turns among the best `of_best` by words and among the best `of_best` by vector. `found` starts with the best by
+/// words, as [`choose_candidates`] returns them.
 pub(super) fn best_turns(found: &[Candidate], find: &CandidateQuery, of_best: usize) -> Vec<MemoryId> {
+    // Beyond the pool come candidates that another list contributed.
     let of_best = of_best.min(find.pool);
-    let says =
+    let has_term =
         |candidate: &&Candidate| find.words.terms.iter().any(|term| candidate.words.term_frequency(term.term) > 0);
-    let by_words = found.iter().filter(says).take(of_best);
+    let by_words = found.iter().filter(has_term).take(of_best);
     let mut near: Vec<&Candidate> = found.iter().filter(|candidate| candidate.vector.is_some()).collect();
     near.sort_by(|a, b| compare_ranked((score_vector(a, find), &a.memory), (score_vector(b, find), &b.memory)));
     let is_turn = |candidate: &&Candidate| candidate.memory.session.is_some() && candidate.memory.turn.is_some();
     by_words.chain(near.into_iter().take(of_best)).filter(is_turn).map(|candidate| candidate.memory.id).collect()
 }
 
-/// Places of the best so many, in a total order.
+/// Indexes of the best `pool` picks that have a reason, in a total order.
 fn rank_best(
     picks: &[PickedCandidate],
     pool: usize,
-    of: fn(PickReasons) -> bool,
+    has_reason: fn(PickReasons) -> bool,
     mut score: impl FnMut(&Candidate) -> f32,
 ) -> Vec<usize> {
     let mut scored: Vec<(f32, usize)> = picks
         .iter()
         .enumerate()
-        .filter(|(_, pick)| of(pick.reasons))
+        .filter(|(_, pick)| has_reason(pick.reasons))
         .map(|(at, pick)| (score(&pick.candidate), at))
         .collect();
     let memory = |at: usize| &picks[at].candidate.memory;
@@ -77,7 +81,7 @@ fn rank_best(
     scored.into_iter().map(|(_, at)| at).collect()
 }
 
-/// Score, then newer, then id.
+/// Best first: score, then newer, then lower id.
 fn compare_ranked(a: (f32, &Memory), b: (f32, &Memory)) -> Ordering {
     b.0.total_cmp(&a.0).then(b.1.updated_at.cmp(&a.1.updated_at)).then(a.1.id.cmp(&b.1.id))
 }
@@ -95,7 +99,8 @@ fn score_words(scorer: &mut Scorer<'_>, candidate: &Candidate, find: &CandidateQ
 
 fn score_vector(candidate: &Candidate, find: &CandidateQuery) -> f32 {
     match (&find.vector, &candidate.vector) {
-        (Some(asked), Some(vector)) => asked.vector.dot(vector) as f32 * vector.scale,
+        // The scale of the query is the same for all and does not change the order.
+        (Some(query), Some(vector)) => query.vector.dot(vector) as f32 * vector.scale,
         _ => f32::MIN,
     }
 }

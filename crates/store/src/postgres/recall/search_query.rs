@@ -1,4 +1,4 @@
-//! The one statement of a search.
+//! Builds the SQL of a search.
 
 use crate::matching;
 use engine::model::limits::text_weights::TextWeights;
@@ -8,14 +8,15 @@ use engine::ports::CandidateQuery;
 
 use super::vector_support::VectorSupport;
 use crate::postgres::filter;
-use crate::postgres::memories::STANDING;
-use crate::postgres::row_codec::{MEMORY, Param, Statement, row_limit, to_micros};
+use crate::postgres::memories::CURRENT_VERSION_JOINS;
+use crate::postgres::row_codec::{MEMORY_COLUMNS, Param, Statement, row_limit, to_micros};
 use crate::postgres::scopes::{self, push_param};
 
-/// More than asked for by words: the server's sums round differently, and the engine's function has the last word.
+/// Additional candidates by words: the server's sums round differently, and the engine's formula ranks last.
 const WORD_POOL_MARGIN: usize = 24;
 
-/// Chooses by words, meaning, time, substring and id, and brings what was chosen.
+/// The statement that chooses candidates by words, vector, time, substring and id, and returns them with the corpus
+/// statistics.
 pub(super) fn search_statement(
     vectors: &VectorSupport,
     exact_max: u64,
@@ -30,7 +31,7 @@ pub(super) fn search_statement(
     parts.build_statement(&visible, vectors, exact_max, readable, find)
 }
 
-/// The turns within reach of these, as far as they pass the filter themselves.
+/// Query for the turns within `reach` of these in the same session, as far as they pass the filter.
 pub(super) fn neighbours_query(
     readable: &Readable,
     find: &CandidateQuery,
@@ -52,8 +53,9 @@ pub(super) fn neighbours_query(
     Statement::new(sql, params)
 }
 
+/// The parts of a search statement.
 struct SearchQuery {
-    /// What the statistics are made of, and what is wanted of it: conditions on a row `m` of the recall index.
+    /// Conditions on a row `m` of `recall`: which memories count in the statistics, and which of those may be chosen.
     counted: String,
     wanted: String,
     params: Vec<Param>,
@@ -68,7 +70,7 @@ impl SearchQuery {
         readable: &Readable,
         find: &CandidateQuery,
     ) -> Statement {
-        let narrow = match matching::needs_memory_table(&find.filter) {
+        let table_condition = match matching::needs_memory_table(&find.filter) {
             true => {
                 let conditions = filter::table_conditions(&find.filter, &mut self.params);
                 format!(
@@ -80,15 +82,17 @@ impl SearchQuery {
             }
             false => String::new(),
         };
-        self.wanted += &narrow;
+        self.wanted += &table_condition;
         let stats = self.stats_sql(find);
         let words = self.words_sql(find);
+        // Each pick carries a letter for its reason: words, vector, newest, substring, always included.
         let mut picks = vec!["select memory, 'w' as why from scored".to_owned()];
         let meaning = self.vectors_sql(vectors, exact_max, find);
         picks.push("select memory, 'v' from meant".to_owned());
         picks.extend(self.newest_sql(find));
         picks.extend(self.substring_sql(find));
         picks.extend(self.requested_sql(readable, find));
+        // From `stats`, so that one row with the statistics is returned even where nothing was found.
         let sql = format!(
             "with seen as materialized ({visible}),
              {stats},
@@ -98,7 +102,7 @@ impl SearchQuery {
                select memory, array_agg(why) as why
                from ({}) every
                group by memory)
-             select {MEMORY}, c.once, c.often, c.times, c.len, c.model, c.scale, c.vector,
+             select {MEMORY_COLUMNS}, c.once, c.often, c.times, c.len, c.model, c.scale, c.vector,
                'w' = any (p.why), 'v' = any (p.why), 'n' = any (p.why), 's' = any (p.why), 'a' = any (p.why),
                stats.docs, stats.total_len,
                (select array_agg(coalesce(df, 0) order by every.ord)
@@ -109,7 +113,7 @@ impl SearchQuery {
                picked p
                join memories m on m.tenant = $1 and m.id = p.memory
                join recall c on c.tenant = $1 and c.memory = p.memory
-               {STANDING}
+               {CURRENT_VERSION_JOINS}
              ) on true",
             picks.join(" union all "),
             push_param(&mut self.params, row_limit(find.words.terms.len())),
@@ -117,7 +121,8 @@ impl SearchQuery {
         Statement::new(sql, self.params)
     }
 
-    /// How many memories count and how long they are: from the counters of the places where these know it.
+    /// Number and total length of the counted memories: from the counters of the scopes, less the expired memories,
+    /// where only active ones are asked for; otherwise counted.
     fn stats_sql(&mut self, find: &CandidateQuery) -> String {
         if matching::wanted_states(&find.filter) != [State::Active] {
             return format!(
@@ -147,7 +152,8 @@ impl SearchQuery {
         )
     }
 
-    /// Postings of the query's terms, how many hold each, and the best by BM25 as `engine::recall::ranking::text` has it.
+    /// Postings of the query's terms, their document frequencies, and the best by BM25: the formula of
+    /// `engine::recall::ranking::text`.
     fn words_sql(&mut self, find: &CandidateQuery) -> String {
         let terms: Vec<i32> = find.words.terms.iter().map(|term| term.term.cast_signed()).collect();
         let weights: Vec<f64> = find.words.terms.iter().map(|term| f64::from(term.weight)).collect();
@@ -158,6 +164,7 @@ impl SearchQuery {
         let TextWeights { k1, b_short, b_per_doubling, short_tokens, full, .. } = TextWeights::default();
         let [k1, b_short, b_per_doubling, short, full] =
             [k1, b_short, b_per_doubling, short_tokens, full].map(|value| push_param(&mut self.params, value));
+        // Document frequencies are counted over `posting`, before the other conditions of the filter.
         format!(
             "posting as materialized (
                select m.*
@@ -188,35 +195,39 @@ impl SearchQuery {
         )
     }
 
-    /// The nearest by meaning: one by one where few are visible or the index leaves too few, else by the index.
+    /// The nearest by vector: by the HNSW index where many memories are visible; one by one where few are, or where the
+    /// index returned too few.
     fn vectors_sql(&mut self, vectors: &VectorSupport, exact_max: u64, find: &CandidateQuery) -> String {
-        let (Some(asked), true) = (&find.vector, vectors.is_on()) else {
+        let (Some(query_vector), true) = (&find.vector, vectors.is_on()) else {
             return "meant as (select null::uuid as memory where false)".to_owned();
         };
-        let dimensions = asked.vector.values.len();
-        let values: Vec<f32> = asked.vector.values.iter().map(|value| f32::from(*value)).collect();
-        let [query, model, size] = [Param::from(values), Param::from(&asked.model), Param::from(dimensions as i32)]
-            .map(|param| push_param(&mut self.params, param));
+        let dimensions = query_vector.vector.values.len();
+        let values: Vec<f32> = query_vector.vector.values.iter().map(|value| f32::from(*value)).collect();
+        let [query, model, size] =
+            [Param::from(values), Param::from(&query_vector.model), Param::from(dimensions as i32)]
+                .map(|param| push_param(&mut self.params, param));
         let (pool, exact) = (
             push_param(&mut self.params, row_limit(find.pool)),
             push_param(&mut self.params, row_limit(exact_max as usize)),
         );
-        let here = format!(
+        let condition = format!(
             "m.tenant = $1 and m.scope in (select id from seen) and m.model = {model}
              and octet_length(m.vector) = {size}{}{}",
             self.counted, self.wanted
         );
+        // `near` uses the HNSW index, which is built for cosine distance. `every` compares one by one and runs only
+        // where `near` was skipped or found too few.
         format!(
             "near as materialized (
                select m.memory
                from recall m
-               where {here} and (select sum(live) from seen) > {exact}
+               where {condition} and (select sum(live) from seen) > {exact}
                order by (m.meaning::halfvec({dimensions})) <=> {query}::halfvec({dimensions})
                limit {pool}),
              every as materialized (
                select m.memory
                from recall m
-               where {here} and (select count(*) from near) < {pool}
+               where {condition} and (select count(*) from near) < {pool}
                order by (case when octet_length(m.vector) = {size} then -(m.meaning <#> {query}::halfvec) end)::real
                    * m.scale desc, m.updated_at desc, m.memory
                limit {pool}),
@@ -224,7 +235,7 @@ impl SearchQuery {
         )
     }
 
-    /// With no words at all: the newest.
+    /// The newest memories, for a query without words.
     fn newest_sql(&mut self, find: &CandidateQuery) -> Option<String> {
         (find.newest && find.words.terms.is_empty()).then(|| {
             format!(
@@ -240,7 +251,7 @@ impl SearchQuery {
         })
     }
 
-    /// The newest whose summary holds the text as it was typed.
+    /// The newest memories whose summary line contains the text as typed.
     fn substring_sql(&mut self, find: &CandidateQuery) -> Option<String> {
         let text = find.substring.as_ref()?;
         Some(format!(
@@ -258,14 +269,15 @@ impl SearchQuery {
         ))
     }
 
-    /// Those asked about by id, as far as the caller sees them: in every place he may read, not only those asked for.
+    /// The memories that the query always includes, without those hidden from the caller. From every readable scope,
+    /// not only those of the filter.
     fn requested_sql(&mut self, readable: &Readable, find: &CandidateQuery) -> Option<String> {
         if find.always_include.is_empty() {
             return None;
         }
         let ids = find.always_include.iter().map(|id| id.0).collect::<Vec<_>>();
         let ids = push_param(&mut self.params, ids);
-        let own = match &readable.constrained {
+        let own_condition = match &readable.constrained {
             VisibleCandidates::All => String::new(),
             VisibleCandidates::AuthoredBy(author) => {
                 format!(" and (m.state <> 'constrained' or m.author = {})", push_param(&mut self.params, author))
@@ -275,7 +287,8 @@ impl SearchQuery {
         Some(format!(
             "select m.id, 'a'
              from memories m
-             where m.tenant = $1 and m.id = any({ids}){own} and m.scope in (select id from ({everywhere}) everywhere)"
+             where m.tenant = $1 and m.id = any({ids}){own_condition}
+               and m.scope in (select id from ({everywhere}) everywhere)"
         ))
     }
 }

@@ -1,40 +1,42 @@
-//! What the server can do with vectors.
+//! Detects pgvector, and creates vector indexes.
 
 use std::collections::HashSet;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use engine::ports::change::{Change, Write};
 
 use crate::postgres::fault::Fault;
 use crate::postgres::pool::{Pool, TransactionMode};
 use crate::postgres::row_codec::{Statement, params, read_column};
+use crate::sync::lock;
 
-/// How many neighbours the index looks at before it says which are nearest: more is slower and more exact.
+/// `hnsw.ef_search`: candidates that an index scan keeps. More is slower and more exact.
 const EF_SEARCH: u32 = 200;
 
+/// Whether the server can search vectors.
 pub(in crate::postgres) enum VectorSupport {
-    /// pgvector is there: its version and where its operators are.
+    /// With pgvector: its version and the schema of its operators.
     On { version: String, schema: String, exact_max: u64 },
-    /// Why not.
+    /// Without; the reason, for people.
     Off(&'static str),
 }
 
-/// Asks the server once, when the backend opens, and prepares the pool for what it is.
+/// Detects the extensions when the backend opens, and adds the settings they need to the pool.
 pub(in crate::postgres) async fn detect_vectors(pool: &Pool) -> Result<VectorSupport, Fault> {
-    let spread = Statement::new("select 1 from pg_extension where extname = 'citus'", params![]);
-    let answer = pool.query_read_only(None, &[spread]).await?;
+    let citus = Statement::new("select 1 from pg_extension where extname = 'citus'", params![]);
+    let results = pool.query_read_only(None, &[citus]).await?;
     let vectors = detect_pgvector(pool).await?;
-    let is_cluster = answer.iter().flatten().next().is_some();
+    let is_cluster = results.iter().flatten().next().is_some();
     pool.add_settings(vectors.transaction_settings() + if is_cluster { CLUSTER_SETTINGS } else { "" });
     Ok(vectors)
 }
 
-/// On a Citus cluster the owner's functions run on the worker the tenant lives on, and ask it again from there.
+/// On a Citus cluster the owner's functions run on the worker that holds the tenant and query distributed tables there.
 const CLUSTER_SETTINGS: &str = "set local citus.allow_nested_distributed_execution = true;";
 
 async fn detect_pgvector(pool: &Pool) -> Result<VectorSupport, Fault> {
-    let step = Statement::new(
+    let statement = Statement::new(
         "select e.extversion, quote_ident(n.nspname),
            exists (select 1 from pg_attribute a where a.attrelid = 'recall'::regclass and a.attname = 'meaning')
          from pg_extension e
@@ -42,8 +44,8 @@ async fn detect_pgvector(pool: &Pool) -> Result<VectorSupport, Fault> {
          where e.extname = 'vector'",
         params![],
     );
-    let answer = pool.query_read_only(None, &[step]).await?;
-    let Some(row) = answer.iter().flatten().next() else {
+    let results = pool.query_read_only(None, &[statement]).await?;
+    let Some(row) = results.iter().flatten().next() else {
         return Ok(VectorSupport::Off("pgvector is not installed: add it and run `ingrain migrate`"));
     };
     match read_column(row, 2)? {
@@ -52,9 +54,9 @@ async fn detect_pgvector(pool: &Pool) -> Result<VectorSupport, Fault> {
             schema: read_column(row, 1)?,
             exact_max: pool.options.exact_max,
         }),
-        false => {
-            Ok(VectorSupport::Off("pgvector came after the last migration or is older than 0.8: run `ingrain migrate`"))
-        }
+        false => Ok(VectorSupport::Off(
+            "pgvector was added after the last migration or is older than 0.8: run `ingrain migrate`",
+        )),
     }
 }
 
@@ -63,7 +65,7 @@ impl VectorSupport {
         matches!(self, VectorSupport::On { .. })
     }
 
-    /// What every transaction sets.
+    /// Settings of every transaction.
     fn transaction_settings(&self) -> String {
         match self {
             VectorSupport::On { schema, .. } => format!(
@@ -81,35 +83,35 @@ impl fmt::Display for VectorSupport {
             VectorSupport::On { version, exact_max, .. } => {
                 write!(f, "pgvector {version}: exact up to {exact_max} visible memories, HNSW beyond")
             }
-            VectorSupport::Off(why) => write!(f, "off, words only: {why}"),
+            VectorSupport::Off(reason) => write!(f, "off, words only: {reason}"),
         }
     }
 }
 
-/// Models whose index this process knows to be there.
+/// Models, with their dimensions, whose index this process has requested.
 #[derive(Default)]
 pub(in crate::postgres) struct IndexedModels(Mutex<HashSet<(String, usize)>>);
 
 impl IndexedModels {
-    /// Models a change brings vectors of that were not met before.
+    /// Models of the vectors in a change that were not seen before; marks them as seen.
     pub(in crate::postgres) fn take_new_models(&self, change: &Change) -> Vec<(String, usize)> {
         let embeddings = change.writes.iter().filter_map(|write| match write {
             Write::Entry(entry) => entry.embedding(),
             Write::SetEmbedding { embedding, .. } => Some(embedding),
             _ => None,
         });
-        let mut met = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = lock(&self.0);
         embeddings
             .map(|embedding| (embedding.model.clone(), embedding.vector.values.len()))
-            .filter(|model| met.insert(model.clone()))
+            .filter(|model| seen.insert(model.clone()))
             .collect()
     }
 }
 
-/// Gives a model's vectors an index. Without one they are found all the same, one by one.
+/// Creates the index for a model's vectors. Without it they are compared one by one.
 pub(in crate::postgres) async fn add_model_index(pool: &Pool, model: &str, dimensions: usize) -> Result<(), Fault> {
     let dimensions = i32::try_from(dimensions).map_err(Fault::corrupt)?;
-    let step = Statement::new("select add_model($1, $2)", params![model, dimensions]);
+    let statement = Statement::new("select add_model($1, $2)", params![model, dimensions]);
     let session = pool.acquire().await?;
-    session.run_transaction(&pool.begin_sql(None, TransactionMode::Write), &[step], "commit").await.map(drop)
+    session.run_transaction(&pool.begin_sql(None, TransactionMode::Write), &[statement], "commit").await.map(drop)
 }

@@ -1,4 +1,5 @@
-//! The chosen memories in full, with what the engine scores them by.
+//! Loads the memories that the index chose, and those found by other means: by substring, by id, and turns beside the
+//! best.
 
 use std::collections::HashSet;
 
@@ -11,7 +12,7 @@ use rusqlite::{Connection, params_from_iter};
 use super::partition::{PickedMemory, ScoringData};
 use super::search::SearchPicks;
 use crate::sqlite::fault::Fault;
-use crate::sqlite::row_codec::{self, MEMORY, id_bytes};
+use crate::sqlite::row_codec::{self, MEMORY_COLUMNS, id_bytes};
 use crate::sqlite::scopes::VisibleScope;
 use crate::sqlite::{filter, memories};
 
@@ -22,22 +23,22 @@ pub(super) fn load_candidates(
     scopes: &[VisibleScope],
     picks: SearchPicks,
 ) -> Result<CandidateSet, Fault> {
-    let mut known: HashSet<[u8; 16]> = picks.memories.iter().map(|pick| pick.memory).collect();
+    let mut loaded: HashSet<[u8; 16]> = picks.memories.iter().map(|pick| pick.memory).collect();
     let mut candidates = load_picked(conn, readable, find, picks.memories)?;
-    let beside = find_neighbours(conn, readable, find, &best_turns(&candidates, &picks.best))?;
+    let neighbours = find_neighbours(conn, readable, find, &best_turns(&candidates, &picks.best))?;
     let more = find_by_substring(conn, readable, find, scopes)?
         .into_iter()
-        .chain(beside)
+        .chain(neighbours)
         .chain(requested_ids(conn, readable, find)?);
-    for memory in more.filter(|memory| known.insert(*memory)) {
+    for memory in more.filter(|memory| loaded.insert(*memory)) {
         candidates.extend(load_by_id(conn, readable, find, memory)?);
     }
-    // The one predicate for every read, whatever the index said.
+    // Access is decided by the engine's predicate on each memory, not by the index.
     candidates.retain(|candidate| readable.shows_memory(&candidate.memory));
     Ok(CandidateSet { candidates, stats: picks.stats, searched: scopes.len() as u64 })
 }
 
-/// Chosen by the index, which holds all but the memory itself, or not even that where it was only glanced at.
+/// Loads the memories chosen by the index, which holds their words and vectors; a one-shot partition holds neither.
 fn load_picked(
     conn: &Connection,
     readable: &Readable,
@@ -45,17 +46,18 @@ fn load_picked(
     picks: Vec<PickedMemory>,
 ) -> Result<Vec<Candidate>, Fault> {
     let mut statement = conn.prepare_cached(&format!(
-        "select {MEMORY}
+        "select {MEMORY_COLUMNS}
          from versions v
          left join recalls r on r.tenant = v.tenant and r.memory = v.memory
          where v.tenant = ?1 and v.memory = ?2 and v.number = ?3"
     ))?;
     let mut candidates = Vec::with_capacity(picks.len());
-    for PickedMemory { memory, scoring: known } in picks {
-        let Some(ScoringData { number, words, vector }) = known else {
+    for PickedMemory { memory, scoring } in picks {
+        let Some(ScoringData { number, words, vector }) = scoring else {
             candidates.extend(load_by_id(conn, readable, find, memory)?);
             continue;
         };
+        // By the number that the words belong to: the index may be ahead of this transaction.
         let mut rows = statement.query((id_bytes(readable.tenant.0), memory, number))?;
         if let Some(row) = rows.next()? {
             let vector = vector.filter(|_| find.vector.is_some());
@@ -72,7 +74,7 @@ fn load_by_id(
     memory: [u8; 16],
 ) -> Result<Option<Candidate>, Fault> {
     let mut statement = conn.prepare_cached(&format!(
-        "select {MEMORY}, c.words, c.model, c.vector
+        "select {MEMORY_COLUMNS}, c.words, c.model, c.vector
          from memories m
          join versions v on v.tenant = m.tenant and v.memory = m.id and v.number = m.number
          join recall c on c.tenant = m.tenant and c.scope = m.scope and c.seq = m.recall_seq
@@ -83,15 +85,16 @@ fn load_by_id(
     let Some(row) = rows.next()? else { return Ok(None) };
     let words = IndexedWords::from_bytes(row.get_ref(4)?.as_blob().map_err(Fault::corrupt)?).unwrap_or_default();
     let model = row.get_ref(5)?.as_str_or_null().map_err(Fault::corrupt)?;
-    let asked = find.vector.as_ref().map(|embedding| embedding.model.as_str());
-    let vector = match model.is_some() && model == asked {
+    let query_model = find.vector.as_ref().map(|embedding| embedding.model.as_str());
+    // Vectors of different models cannot be compared.
+    let vector = match model.is_some() && model == query_model {
         true => row.get_ref(6)?.as_blob_or_null().map_err(Fault::corrupt)?.and_then(Vector::from_bytes),
         false => None,
     };
     Ok(Some(Candidate { memory: row_codec::read_memory(row)?, words, vector }))
 }
 
-/// The newest whose summary holds the text as it was typed.
+/// The newest memories whose summary line contains the text as typed.
 fn find_by_substring(
     conn: &Connection,
     readable: &Readable,
@@ -117,14 +120,15 @@ fn find_by_substring(
     Ok(ids.collect::<Result<_, _>>()?)
 }
 
-/// Those of the best that are turns of a session: only these have neighbours.
+/// Those of the best that are turns of a session; only turns have neighbours.
 fn best_turns(candidates: &[Candidate], best: &[[u8; 16]]) -> Vec<[u8; 16]> {
     let turns = candidates.iter().map(|candidate| &candidate.memory);
     let turns = turns.filter(|memory| memory.session.is_some() && memory.turn.is_some());
     turns.map(|memory| id_bytes(memory.id.0)).filter(|turn| best.contains(turn)).collect()
 }
 
-/// The turns beside the best, as far as they pass the filter themselves. They stand in the same places.
+/// The turns beside the best ones in the same session, as far as they pass the filter. They are in the same scope, so
+/// the scopes need not be tested again.
 fn find_neighbours(
     conn: &Connection,
     readable: &Readable,
@@ -133,6 +137,7 @@ fn find_neighbours(
 ) -> Result<Vec<[u8; 16]>, Fault> {
     let Some(neighbours) = find.neighbours.filter(|_| !best.is_empty()) else { return Ok(Vec::new()) };
     let mut found = Vec::new();
+    // No scopes: the join keeps each neighbour in the scope of its turn.
     let mut clauses = filter::within_scopes(readable, &[]);
     filter::filter_conditions(&mut clauses, readable, &find.filter);
     let sql = format!(
@@ -154,16 +159,16 @@ fn find_neighbours(
             found.push(id?);
         }
     }
-    // In the order every backend gives them.
+    // The order that both backends return them in.
     found.sort_unstable();
     Ok(found)
 }
 
-/// Those asked about by id, as far as the caller sees them.
+/// The memories that the query always includes, without those hidden from the caller.
 fn requested_ids(conn: &Connection, readable: &Readable, find: &CandidateQuery) -> Result<Vec<[u8; 16]>, Fault> {
-    let mut seen = Vec::new();
+    let mut visible = Vec::new();
     for id in &find.always_include {
-        seen.extend(memories::get_memory(conn, readable, &Address::Id(*id))?.map(|memory| id_bytes(memory.id.0)));
+        visible.extend(memories::get_memory(conn, readable, &Address::Id(*id))?.map(|memory| id_bytes(memory.id.0)));
     }
-    Ok(seen)
+    Ok(visible)
 }

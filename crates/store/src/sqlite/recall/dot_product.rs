@@ -1,14 +1,15 @@
-//! Many dot products of one query, as fast as the machine can.
+//! Dot products of one query vector with many rows of 8-bit vectors.
 //!
-//! A plain loop for every machine, and sixteen numbers at a time where the processor has AVX2, chosen at run time. The
-//! unsafe lines are the call of the second, which is sound because the processor was asked first, and its loads, each
-//! of an array just as long.
+//! A scalar loop for every processor, and sixteen numbers at a time where the processor has AVX2, chosen at run time.
+//! The unsafe code is the call of the AVX2 version, sound because the processor was tested first, and its loads, each
+//! from an array of exactly the loaded size.
 #![allow(unsafe_code)]
 
-/// A query made ready for many products.
+/// A query vector prepared for many products.
 pub(super) struct DotQuery {
-    /// Wide enough to be multiplied as it stands.
+    /// Widened to 16 bits once, so that rows are multiplied without a conversion of the query.
     values: Vec<i16>,
+    /// Whether the processor has AVX2.
     fast: bool,
 }
 
@@ -25,11 +26,12 @@ impl DotQuery {
         self.values.len()
     }
 
-    /// The products with the wanted ones of rows that stand one behind the other, each of as many numbers.
+    /// Calls `product` with the row number and dot product of each wanted row. `rows` holds rows of the query's length,
+    /// one after the other.
     pub(super) fn dot_products(&self, rows: &[i8], wanted: impl Fn(usize) -> bool, product: impl FnMut(usize, i32)) {
         #[cfg(target_arch = "x86_64")]
         if self.fast {
-            // SAFETY: the processor has AVX2; the function needs nothing else.
+            // SAFETY: the processor has AVX2, the only requirement of the function.
             return unsafe { avx2::dot_products(&self.values, rows, wanted, product) };
         }
         for_each_product(&self.values, rows, wanted, dot_scalar, product);
@@ -66,7 +68,7 @@ mod avx2 {
         _mm256_setzero_si256,
     };
 
-    /// The whole loop has the processor's means, so that nothing is called for a row.
+    /// The whole loop is compiled for AVX2, so that the product of a row is inlined.
     #[target_feature(enable = "avx2")]
     pub(super) fn dot_products(
         query: &[i16],
@@ -81,7 +83,9 @@ mod avx2 {
     #[target_feature(enable = "avx2")]
     fn dot_row(query: &[i16], row: &[i8]) -> i32 {
         let ((query, query_rest), (row, row_rest)) = (query.as_chunks::<16>(), row.as_chunks::<16>());
+        // Lets the compiler drop the bounds checks below.
         let row = &row[..query.len()];
+        // Two independent sums, so that an addition need not wait for the one before.
         let (mut even, mut odd) = (_mm256_setzero_si256(), _mm256_setzero_si256());
         let mut at = 0;
         while at + 1 < query.len() {
@@ -96,7 +100,7 @@ mod avx2 {
         if query_rest.is_empty() { all } else { all + super::dot_scalar(query_rest, row_rest) }
     }
 
-    /// The eight numbers, added in halves.
+    /// Sum of the eight 32-bit lanes, in halves.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn sum_lanes(eight: __m256i) -> i32 {
@@ -106,7 +110,7 @@ mod avx2 {
         _mm_cvtsi128_si32(one)
     }
 
-    /// Sixteen products, added in pairs.
+    /// Sixteen 16-bit products, added in pairs to eight 32-bit sums.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn multiply_add_pairs(query: &[i16; 16], row: &[i8; 16]) -> __m256i {

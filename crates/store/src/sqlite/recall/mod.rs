@@ -1,5 +1,5 @@
-//! Finding: an index in memory, one part a place, kept in step with the table; or, where no memory is allowed for it,
-//! one reading of the table for each question.
+//! The recall index: one partition in memory per scope, refreshed from the table `recall` before each search. Where no
+//! memory is allowed for it, each search reads the rows it needs from the table instead.
 
 mod as_of;
 mod candidates;
@@ -18,7 +18,7 @@ mod vector_table;
 pub(super) use unembedded::list_unembedded;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, RwLock, RwLockReadGuard};
 
 use engine::model::error::StoreError;
 use engine::model::id::TenantId;
@@ -27,16 +27,17 @@ use engine::ports::{CandidateQuery, CandidateSet};
 use rusqlite::Connection;
 
 use super::fault::Fault;
-use super::pool::{Readers, lock};
+use super::pool::Readers;
 use super::scopes::{self, VisibleScope};
+use crate::sync::{lock, read_lock, write_lock};
 use partition::Partition;
 
-/// Times a find starts over because another one moved a shared part past its own moment.
+/// Attempts of a search whose snapshot is older than a partition that another search has refreshed meanwhile.
 const ATTEMPTS_MAX: usize = 4;
 
 type SharedPartition = Arc<RwLock<Partition>>;
 
-/// The parts in memory, within a budget of bytes.
+/// The cached partitions, within a budget of bytes.
 pub(super) struct RecallIndex {
     bytes_max: usize,
     cache: Mutex<PartitionCache>,
@@ -45,7 +46,7 @@ pub(super) struct RecallIndex {
 #[derive(Default)]
 struct PartitionCache {
     parts: HashMap<(TenantId, i64), CachedPartition>,
-    /// Counts finds, to know which part was used last.
+    /// Number of searches so far, to order partitions by last use.
     clock: u64,
     bytes: usize,
 }
@@ -76,7 +77,8 @@ impl RecallIndex {
         Ok(CandidateSet::default())
     }
 
-    /// `None` when a part is ahead of this transaction, unless that is to be lived with.
+    /// Returns `None` where a partition is ahead of this transaction, unless `lenient`. A lenient search may miss a
+    /// memory that was changed meanwhile.
     fn try_find(
         &self,
         conn: &Connection,
@@ -94,13 +96,13 @@ impl RecallIndex {
             false => self.fresh_partitions(conn, readable.tenant, &scopes, model)?,
         };
         let picks = {
-            // Always in the order of their numbers, so that two finds never wait for each other.
-            let parts: Vec<RwLockReadGuard<'_, Partition>> =
-                parts.iter().map(|part| part.read().unwrap_or_else(PoisonError::into_inner)).collect();
-            let ahead = parts.iter().zip(&scopes).any(|(part, scope)| part.seq > scope.recall_seq);
-            if ahead && !lenient {
+            // Locked in the order of scope ids, so that two searches cannot deadlock.
+            let parts: Vec<RwLockReadGuard<'_, Partition>> = parts.iter().map(|part| read_lock(part)).collect();
+            let is_ahead = parts.iter().zip(&scopes).any(|(part, scope)| part.seq > scope.recall_seq);
+            if is_ahead && !lenient {
                 return Ok(None);
             }
+            // In the same transaction as the partitions were compared with, so both see the same memories.
             let allowed = search::allowed_memories(conn, readable, &find.filter, &scopes)?;
             search::search_partitions(&parts, readable, find, allowed.as_ref())
         };
@@ -108,7 +110,7 @@ impl RecallIndex {
         candidates::load_candidates(conn, readable, find, &scopes, picks).map(Some)
     }
 
-    /// The part of each place, at least as new as this transaction.
+    /// The partition of each scope, at least as new as this transaction.
     fn fresh_partitions(
         &self,
         conn: &Connection,
@@ -117,23 +119,23 @@ impl RecallIndex {
         model: Option<&str>,
     ) -> Result<Vec<SharedPartition>, Fault> {
         let shared: Vec<SharedPartition> = {
-            let mut held = lock(&self.cache);
-            held.clock += 1;
-            let clock = held.clock;
+            let mut cache = lock(&self.cache);
+            cache.clock += 1;
+            let clock = cache.clock;
             let mut part = |scope: &VisibleScope| {
-                let part = held.parts.entry((tenant, scope.id)).or_insert_with(CachedPartition::empty);
+                let part = cache.parts.entry((tenant, scope.id)).or_insert_with(CachedPartition::empty);
                 part.used = clock;
                 part.shared.clone()
             };
             scopes.iter().map(&mut part).collect()
         };
         for (shared, scope) in shared.iter().zip(scopes) {
-            let fresh = {
-                let part = shared.read().unwrap_or_else(PoisonError::into_inner);
+            let is_fresh = {
+                let part = read_lock(shared);
                 part.seq >= scope.recall_seq && part.has_model(model) && !part.needs_sorting()
             };
-            if !fresh {
-                let mut part = shared.write().unwrap_or_else(PoisonError::into_inner);
+            if !is_fresh {
+                let mut part = write_lock(shared);
                 partition_load::refresh_partition(conn, tenant, scope, model, &mut part)?;
                 let bytes = part.memory_bytes();
                 drop(part);
@@ -143,26 +145,26 @@ impl RecallIndex {
         Ok(shared)
     }
 
-    /// Lets go of the parts longest unused until the rest fits.
+    /// Evicts least recently used partitions until the rest fits. A search that still uses one keeps it alive.
     fn evict_unused(&self) {
-        let mut held = lock(&self.cache);
-        if held.bytes <= self.bytes_max {
+        let mut cache = lock(&self.cache);
+        if cache.bytes <= self.bytes_max {
             return;
         }
-        let mut oldest: Vec<_> = held.parts.iter().map(|(key, part)| (part.used, *key)).collect();
+        let mut oldest: Vec<_> = cache.parts.iter().map(|(key, part)| (part.used, *key)).collect();
         oldest.sort_unstable_by_key(|(used, (_, scope))| (*used, *scope));
         for (_, key) in oldest {
-            if held.bytes <= self.bytes_max {
+            if cache.bytes <= self.bytes_max {
                 break;
             }
-            if let Some(part) = held.parts.remove(&key) {
-                held.bytes -= part.bytes;
+            if let Some(part) = cache.parts.remove(&key) {
+                cache.bytes -= part.bytes;
             }
         }
     }
 }
 
-/// The parts as far as one question asks, where nothing is kept.
+/// Partitions read for one search, holding only what it asks for.
 fn one_shot_partitions(
     conn: &Connection,
     tenant: TenantId,
@@ -174,6 +176,7 @@ fn one_shot_partitions(
 
 impl PartitionCache {
     fn update_bytes(&mut self, key: (TenantId, i64), bytes: usize) {
+        // Another search may have evicted it meanwhile.
         if let Some(part) = self.parts.get_mut(&key) {
             self.bytes = self.bytes - part.bytes + bytes;
             part.bytes = bytes;

@@ -1,5 +1,5 @@
-//! A part read for one plain question and thrown away: the table leaves out what cannot answer it, and of the rest only
-//! what the question is about is kept.
+//! A partition read for one search and dropped: for programs that run one search and exit. Reads active rows only, and
+//! keeps the postings of the query's terms and one similarity per memory instead of all words and vectors.
 
 use engine::model::id::TenantId;
 use engine::model::vector::Vector;
@@ -15,10 +15,10 @@ use crate::sqlite::fault::Fault;
 use crate::sqlite::row_codec::{id_bytes, to_micros};
 use crate::sqlite::scopes::VisibleScope;
 
-/// Bits of the first look at a term: most are of no word asked for, which one bit tells.
+/// Bits of the filter that is tested before the terms: most terms are not in the query, and one bit shows that.
 const FILTER_BITS: usize = 1 << 12;
 
-/// The words asked for.
+/// The terms of a query, behind a bit filter that rejects most other terms fast.
 pub(super) struct TermFilter {
     terms: Vec<Term>,
     bits: [u64; FILTER_BITS / 64],
@@ -41,13 +41,13 @@ fn term_bit(term: Term) -> usize {
     term as usize % FILTER_BITS
 }
 
-/// What a part keeps instead of words and vectors.
+/// What a one-shot partition keeps instead of words and vectors.
 pub(super) struct OneShotQuery {
     terms: Vec<Term>,
     query: Option<dot_product::DotQuery>,
-    /// How near each memory is to the vector asked for; nothing is as far as one without a vector.
+    /// Similarity of each memory to the query vector; negative infinity where the memory has no vector.
     pub(super) nearness: Vec<f32>,
-    /// The vector that is looked at.
+    /// Buffer for the vector of the row being read, reused.
     values: Vec<i8>,
 }
 
@@ -60,7 +60,7 @@ impl OneShotQuery {
         OneShotQuery { terms, query, nearness: Vec::new(), values: Vec::new() }
     }
 
-    /// The words asked for.
+    /// The terms of the query, sorted, each once.
     pub(super) fn wanted_terms(&self) -> &[Term] {
         &self.terms
     }
@@ -69,6 +69,7 @@ impl OneShotQuery {
         let mut near = f32::NEG_INFINITY;
         if let (Some(query), Some((scale, values))) = (&self.query, vector.and_then(Vector::read_parts))
             && values.len() == query.dimensions()
+            // Zero marks a missing vector.
             && scale > 0.0
         {
             self.values.clear();
@@ -79,7 +80,8 @@ impl OneShotQuery {
     }
 }
 
-/// Asks for active memories in some places and nothing else.
+/// Whether a filter asks for active memories of some places and nothing else, so that the partition needs no columns to
+/// filter by.
 pub(super) fn is_plain_filter(filter: &Filter) -> bool {
     matching::wanted_states(filter) == [State::Active]
         && filter.kinds.is_empty()

@@ -1,4 +1,4 @@
-//! One place's part of the index: what each memory is filtered by, its words turned round, its vector.
+//! One scope's partition of the recall index: per memory the columns to filter by, its postings, its words, its vector.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,17 +12,18 @@ use super::one_shot::OneShotQuery;
 use super::postings::Postings;
 use super::vector_table::VectorTable;
 
-/// A memory's number within its part. Postings keep it in 24 bits beside the count.
+/// Number of a row within its partition. Postings pack it into 24 bits beside an 8-bit term frequency.
 pub(super) type Doc = u32;
 const DOCS_MAX: usize = 1 << 24;
 
-/// What is looked at for every memory of every find: small, and side by side.
+/// The columns that every search tests for every memory: small, and stored next to each other.
 #[derive(Clone, Copy)]
 pub(super) struct DocMeta {
+    /// Microseconds since 1970, as `expires`.
     pub(super) updated: i64,
-    /// The end of time where it never expires.
+    /// `i64::MAX` where the memory never expires.
     pub(super) expires: i64,
-    /// One bit; none once another row has taken this one's place.
+    /// One bit per state; zero once a newer row has replaced this one.
     pub(super) state: u8,
     pub(super) kind: u8,
     pub(super) layer: u8,
@@ -42,58 +43,60 @@ impl DocMeta {
     }
 }
 
-/// A row of the table, read in place.
+/// A row of the table `recall`, borrowed from the statement that reads it.
 pub(super) struct IndexedRow<'a> {
     pub(super) memory: [u8; 16],
     pub(super) meta: DocMeta,
-    /// The version these words were made from.
+    /// Number of the version that the words were made from.
     pub(super) number: u32,
     pub(super) author: Option<String>,
     pub(super) words: &'a [u8],
     pub(super) vector: Option<&'a [u8]>,
 }
 
-/// What the engine scores a memory by, and the version that was made from.
+/// Words and vector that the engine scores a memory by, and the version they were made from.
 pub(super) struct ScoringData {
     pub(super) number: u32,
     pub(super) words: IndexedWords,
     pub(super) vector: Option<Vector>,
 }
 
-/// A memory that was chosen.
+/// A memory chosen by a search.
 pub(super) struct PickedMemory {
     pub(super) memory: [u8; 16],
-    /// None where the part was only glanced at.
+    /// `None` in a one-shot partition, which keeps neither words nor vectors.
     pub(super) scoring: Option<ScoringData>,
 }
 
 #[derive(Default)]
 pub(super) struct Partition {
-    /// The newest row of the table that is in here.
+    /// Sequence number of the newest row that is loaded.
     pub(super) seq: u64,
     pub(super) metas: Vec<DocMeta>,
-    /// Counted tokens of each memory: looked at for every posting, so kept apart from the rest.
+    /// Counted tokens of each memory. Read for every posting, so kept apart to use the cache well.
     pub(super) lens: Vec<u32>,
     pub(super) memories: Vec<[u8; 16]>,
     numbers: Vec<u32>,
-    /// Every memory's words as they stand in the table, one after the other, and where each one's end.
+    /// The stored words of all memories, one after the other, and the end of each.
     words: Vec<u8>,
     words_end: Vec<usize>,
-    /// Where each memory's row stands; built when the first row is replaced.
+    /// Current row of each memory; built when the first row is replaced.
     by_memory: HashMap<[u8; 16], Doc>,
     pub(super) postings: Postings,
-    /// Of memories waiting for review, whose they are.
+    /// Authors of the memories that wait for review.
     pub(super) authors: HashMap<Doc, String>,
     pub(super) vectors: VectorTable,
+    /// Rows that were replaced by newer ones.
     dead: usize,
     totals: Totals,
-    /// Somebody looked for something in it since it was loaded.
+    /// A search has used the partition since it was loaded.
     searched: AtomicBool,
-    /// Read for one find alone: neither words nor vectors are kept.
+    /// Set where the partition was read for one search: then neither words nor vectors are kept.
     pub(super) one_shot: Option<OneShotQuery>,
 }
 
-/// What saves a find from looking at every memory: nearly always all of them are active and none has expired.
+/// Totals that save a search from testing every memory: in nearly all partitions all memories are active and none has
+/// expired.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Totals {
     /// Some memory here is not active, or was replaced.
@@ -111,34 +114,36 @@ impl Default for Totals {
 }
 
 impl Partition {
-    pub(super) fn for_one_shot(glance: OneShotQuery) -> Partition {
-        Partition { one_shot: Some(glance), ..Partition::default() }
+    pub(super) fn for_one_shot(query: OneShotQuery) -> Partition {
+        Partition { one_shot: Some(query), ..Partition::default() }
     }
 
-    /// Whether vectors of this model can be searched. A part without any vector serves every model.
+    /// Whether vectors of this model can be searched. A partition without any vector serves every model.
     pub(super) fn has_model(&self, model: Option<&str>) -> bool {
         model.is_none() || self.vectors.model.is_none() || self.vectors.model.as_deref() == model
     }
 
-    /// Whether more of it is dead than alive, so that building it anew is cheaper than dragging it along.
+    /// Whether more than half of the rows are replaced, so that loading the partition again is cheaper than keeping
+    /// them.
     pub(super) fn is_stale(&self) -> bool {
+        // A small partition is cheap to keep, however many rows are replaced.
         self.dead > 1_000 && self.dead * 2 > self.metas.len()
     }
 
     pub(super) fn check_room(&self) -> Result<(), StoreError> {
         match self.metas.len() < DOCS_MAX {
             true => Ok(()),
-            false => Err(StoreError::Unavailable("a place holds more memories than can be searched".to_owned())),
+            false => Err(StoreError::Unavailable("a place has more memories than can be searched".to_owned())),
         }
     }
 
-    /// Makes room for so many memories at once.
+    /// Reserves capacity for a number of memories.
     pub(super) fn reserve(&mut self, memories: usize) {
         self.metas.reserve(memories);
         self.lens.reserve(memories);
         self.memories.reserve(memories);
         match &mut self.one_shot {
-            Some(glance) => glance.nearness.reserve(memories),
+            Some(query) => query.nearness.reserve(memories),
             None => {
                 self.numbers.reserve(memories);
                 self.words_end.reserve(memories);
@@ -147,13 +152,13 @@ impl Partition {
         self.vectors.expected = memories;
     }
 
-    /// Adds a row; the one it replaces no longer counts.
+    /// Adds a row; `replaces`: an older row of the same memory may be here and is marked as replaced.
     pub(super) fn put_row(&mut self, row: IndexedRow<'_>, replaces: bool) {
         if replaces {
             self.mark_replaced(&row.memory);
         }
         let doc = self.metas.len() as Doc;
-        // Words in a form this version does not know find nothing; upkeep writes them anew.
+        // Words in a format that this program does not know match nothing until upkeep writes them again.
         let len = self.postings.add_doc(doc, row.words, None).unwrap_or_default();
         if replaces {
             self.by_memory.insert(row.memory, doc);
@@ -170,7 +175,7 @@ impl Partition {
         self.push_doc(row.memory, row.meta, len);
     }
 
-    /// As [`Partition::put`], keeping only what its question asks of an active memory that has not expired.
+    /// As [`Partition::put_row`], for a one-shot partition. The memory is active and has not expired.
     pub(super) fn push_one_shot(
         &mut self,
         memory: [u8; 16],
@@ -179,11 +184,11 @@ impl Partition {
         vector: Option<&[u8]>,
     ) -> Result<(), StoreError> {
         self.check_room()?;
-        let Some(glance) = &mut self.one_shot else { return Ok(()) };
-        glance.push_nearness(vector);
+        let Some(query) = &mut self.one_shot else { return Ok(()) };
+        query.push_nearness(vector);
         let doc = self.metas.len() as Doc;
-        let len = self.postings.add_doc(doc, words, Some(glance.wanted_terms())).unwrap_or_default();
-        // A plain question does not ask about kind, layer and trust.
+        let len = self.postings.add_doc(doc, words, Some(query.wanted_terms())).unwrap_or_default();
+        // A plain filter does not test kind, layer and trust.
         let state = 1 << State::Active as u8;
         self.push_doc(memory, DocMeta { updated, expires: i64::MAX, state, kind: 0, layer: 0, trust: 0 }, len);
         Ok(())
@@ -196,8 +201,8 @@ impl Partition {
         self.memories.push(memory);
     }
 
-    /// Whether work waits that was not worth it for the first search alone: a program that asks one question and ends
-    /// never needs it.
+    /// Whether postings should be sorted now. Put off until the second search: a program that runs one search and exits
+    /// does not gain from it.
     pub(super) fn needs_sorting(&self) -> bool {
         self.searched.load(Ordering::Relaxed) && self.postings.is_unsorted()
     }
@@ -216,12 +221,12 @@ impl Partition {
     }
 
     pub(super) fn pick_doc(&self, doc: usize) -> PickedMemory {
-        let known = || {
+        let scoring = || {
             let start = doc.checked_sub(1).map_or(0, |before| self.words_end[before]);
             let words = IndexedWords::from_bytes(&self.words[start..self.words_end[doc]]).unwrap_or_default();
             ScoringData { number: self.numbers[doc], words, vector: self.vectors.get(doc) }
         };
-        PickedMemory { memory: self.memories[doc], scoring: self.one_shot.is_none().then(known) }
+        PickedMemory { memory: self.memories[doc], scoring: self.one_shot.is_none().then(scoring) }
     }
 
     fn mark_replaced(&mut self, memory: &[u8; 16]) {
@@ -236,6 +241,7 @@ impl Partition {
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
+        // An estimate, for eviction only.
         const MAP_OVERHEAD: usize = 8;
         size_of::<Partition>()
             + self.metas.capacity() * (size_of::<DocMeta>() + 16 + 2 * size_of::<u32>() + size_of::<usize>())

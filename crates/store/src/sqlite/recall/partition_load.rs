@@ -1,4 +1,4 @@
-//! From the table into a part: all of it the first time, afterwards only what is newer.
+//! Loads a partition from the table `recall`: all rows the first time, later only the newer ones.
 
 use std::str::FromStr;
 
@@ -12,7 +12,7 @@ use crate::sqlite::fault::Fault;
 use crate::sqlite::row_codec::{id_bytes, read_word};
 use crate::sqlite::scopes::VisibleScope;
 
-/// Brings a part to the moment of this transaction. Somebody else may have done so meanwhile.
+/// Brings a partition to the state of this transaction. Another search may have done so already.
 pub(super) fn refresh_partition(
     conn: &Connection,
     tenant: TenantId,
@@ -27,11 +27,12 @@ pub(super) fn refresh_partition(
         part.sort_and_sign();
     }
     if part.seq < scope.recall_seq {
-        // A read that fails half-way must not leave half a part.
-        let mut whole = std::mem::take(part);
-        read_newer(conn, tenant, scope, model, &mut whole)?;
-        whole.seq = scope.recall_seq;
-        *part = whole;
+        // Taken out while it is loaded: a failure or panic then leaves an empty partition, which is loaded again, and
+        // not half of one.
+        let mut loaded = std::mem::take(part);
+        read_newer(conn, tenant, scope, model, &mut loaded)?;
+        loaded.seq = scope.recall_seq;
+        *part = loaded;
     }
     Ok(())
 }
@@ -43,6 +44,7 @@ fn read_newer(
     model: Option<&str>,
     part: &mut Partition,
 ) -> Result<(), Fault> {
+    // The table holds one row per memory, so a first load replaces nothing.
     let replaces = part.seq > 0;
     if !replaces {
         part.reserve(scope.live);
@@ -57,16 +59,16 @@ fn read_newer(
          order by seq",
     )?;
     let mut rows = statement.query((id_bytes(tenant.0), scope.id, part.seq))?;
-    let mut words = CachedColumns::default();
+    let mut columns = CachedColumns::default();
     while let Some(row) = rows.next()? {
         part.check_room()?;
-        let row = read_indexed_row(row, &mut words, &mut part.vectors.model)?;
+        let row = read_indexed_row(row, &mut columns, &mut part.vectors.model)?;
         part.put_row(row, replaces);
     }
     Ok(())
 }
 
-/// The columns that hold one of a few words.
+/// The columns that hold a word of a small vocabulary.
 #[derive(Default)]
 struct CachedColumns {
     state: CachedColumn<State>,
@@ -75,7 +77,7 @@ struct CachedColumns {
     trust: CachedColumn<Trust>,
 }
 
-/// What the row before said, because the next mostly says the same.
+/// The text and value of the previous row: the next row mostly has the same, and comparing is faster than parsing.
 struct CachedColumn<T> {
     text: Vec<u8>,
     value: Option<T>,
@@ -91,9 +93,9 @@ impl<T: Copy + FromStr<Err = engine::model::error::Error>> CachedColumn<T> {
     fn read_cached(&mut self, row: &Row<'_>, at: usize) -> Result<T, Fault> {
         match (row.get_ref(at)?, self.value) {
             (ValueRef::Text(text), Some(value)) if text == self.text => Ok(value),
-            (said, _) => {
+            (column, _) => {
                 let value = read_word(row, at)?;
-                self.text = said.as_bytes().map_err(Fault::corrupt)?.to_vec();
+                self.text = column.as_bytes().map_err(Fault::corrupt)?.to_vec();
                 self.value = Some(value);
                 Ok(value)
             }
@@ -101,26 +103,26 @@ impl<T: Copy + FromStr<Err = engine::model::error::Error>> CachedColumn<T> {
     }
 }
 
-/// The first model met is the one kept, where nobody asked for one.
+/// Reads a row. Vectors of one model are kept: the one the search asks for or, where it asks for none, the first found.
 fn read_indexed_row<'a>(
     row: &'a Row<'_>,
-    words: &mut CachedColumns,
+    columns: &mut CachedColumns,
     model: &mut Option<String>,
 ) -> Result<IndexedRow<'a>, Fault> {
-    let state = words.state.read_cached(row, 1)?;
+    let state = columns.state.read_cached(row, 1)?;
     let mut meta = DocMeta::new(
         state,
-        words.kind.read_cached(row, 2)?,
-        words.layer.read_cached(row, 3)?,
-        words.trust.read_cached(row, 4)?,
+        columns.kind.read_cached(row, 2)?,
+        columns.layer.read_cached(row, 3)?,
+        columns.trust.read_cached(row, 4)?,
     );
     meta.updated = row.get(6)?;
     meta.expires = row.get::<_, Option<i64>>(7)?.unwrap_or(i64::MAX);
     let author = if state == State::Constrained { Some(row.get(5)?) } else { None };
-    let made_by = row.get_ref(9)?.as_str_or_null().map_err(Fault::corrupt)?;
-    let vector = match made_by {
-        Some(made_by) if model.as_deref().is_none_or(|model| model == made_by) => {
-            model.get_or_insert_with(|| made_by.to_owned());
+    let row_model = row.get_ref(9)?.as_str_or_null().map_err(Fault::corrupt)?;
+    let vector = match row_model {
+        Some(row_model) if model.as_deref().is_none_or(|model| model == row_model) => {
+            model.get_or_insert_with(|| row_model.to_owned());
             row.get_ref(10)?.as_blob_or_null().map_err(Fault::corrupt)?
         }
         _ => None,

@@ -1,4 +1,5 @@
-//! Which memories hold a term: sorted runs, merged as they grow, and the newest few unsorted.
+//! The inverted index: which memories hold a term. A log-structured merge: sorted runs that are merged as they grow,
+//! and the newest postings unsorted.
 
 use std::borrow::Cow;
 
@@ -7,59 +8,60 @@ use engine::text::words::{IndexedWords, Term};
 use super::one_shot::TermFilter;
 use super::partition::Doc;
 
-/// A memory and how often it holds a term, in four bytes.
+/// A document number (24 bits) and a term frequency (8 bits).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Posting(u32);
 
 impl Posting {
-    fn new(doc: Doc, times: u8) -> Posting {
-        Posting(doc << 8 | u32::from(times))
+    fn new(doc: Doc, frequency: u8) -> Posting {
+        Posting(doc << 8 | u32::from(frequency))
     }
 
     pub(super) fn doc(self) -> usize {
         (self.0 >> 8) as usize
     }
 
-    pub(super) fn times(self) -> u8 {
+    pub(super) fn frequency(self) -> u8 {
         self.0 as u8
     }
 }
 
-/// Postings that wait unsorted: so few that walking them for every term costs a find nothing worth saving, even where
-/// a caller sees into many places.
+/// Unsorted postings from which they are sorted: so few that scanning them for each term costs a search next to
+/// nothing, even over many partitions.
 const FRESH_MAX: usize = 256;
-/// Postings that wait unsorted while a part is loaded: bounds what the sorting needs besides.
+/// Unsorted postings while a partition is loaded: bounds the memory that sorting needs in addition.
 const RUN_MAX: usize = 1 << 20;
-/// Below this, sorting in place takes a millisecond or two longer and no second copy.
+/// Length from which a radix sort is used. Below it, sorting in place takes a millisecond or two longer and needs no
+/// second buffer.
 const RADIX_MIN: usize = 1 << 18;
 
 #[derive(Clone, Default)]
 pub(super) struct Postings {
-    /// Each at least twice as long as the next.
+    /// Each at least twice as long as the next, so there are few.
     runs: Vec<SortedRun>,
-    /// Term in the upper half, posting in the lower.
+    /// Unsorted: term in the upper half, posting in the lower.
     fresh: Vec<u64>,
 }
 
-/// Lists of postings, one after the other, by ascending term.
+/// Postings by ascending term, the lists one after the other.
 #[derive(Clone, Default)]
 struct SortedRun {
     terms: Vec<Term>,
-    /// Where each term's list ends.
+    /// End of each term's list in `postings`.
     ends: Vec<u32>,
     postings: Vec<Posting>,
 }
 
 impl Postings {
-    /// Adds a memory, whose number is above all before, by its stored words or those of them that are asked for, and
-    /// answers the length of all; none where they cannot be read.
-    pub(super) fn add_doc(&mut self, doc: Doc, words: &[u8], asked: Option<&[Term]>) -> Option<u32> {
+    /// Adds a memory by its stored words, or by those of them that are `wanted`. Numbers must ascend. Returns the
+    /// length of all its words; `None`, with nothing added, where they cannot be decoded.
+    pub(super) fn add_doc(&mut self, doc: Doc, words: &[u8], wanted: Option<&[Term]>) -> Option<u32> {
         let before = self.fresh.len();
-        let keep = |term: Term, times: u8| {
-            self.fresh.push(u64::from(term) << 32 | u64::from(Posting::new(doc, times).0));
+        let keep = |term: Term, frequency: u8| {
+            self.fresh.push(u64::from(term) << 32 | u64::from(Posting::new(doc, frequency).0));
         };
-        let len = match asked {
-            Some(asked) => IndexedWords::pick_terms(words, asked, keep),
+        let len = match wanted {
+            Some(wanted) => IndexedWords::pick_terms(words, wanted, keep),
             None => IndexedWords::for_each_term(words, keep),
         };
         if len.is_none() {
@@ -71,12 +73,12 @@ impl Postings {
         len
     }
 
-    /// More is unsorted than finds should walk.
+    /// Whether more is unsorted than searches should scan.
     pub(super) fn is_unsorted(&self) -> bool {
         self.fresh.len() >= FRESH_MAX
     }
 
-    /// Calls for every memory that holds the term, in ascending order.
+    /// Calls `posting` for every memory that holds the term, by ascending number.
     pub(super) fn for_each_posting(&self, term: Term, mut posting: impl FnMut(Posting)) {
         self.runs.iter().flat_map(|run| run.postings_of(term)).for_each(|one| posting(*one));
         let fresh = self.fresh.iter().filter(|packed| unpack_term(**packed) == term);
@@ -88,13 +90,13 @@ impl Postings {
         sorted + self.fresh.iter().filter(|packed| unpack_term(**packed) == term).count()
     }
 
-    /// What one find needs of them: where much is unsorted it is walked once, not once a term.
+    /// The postings of a query's terms: where many are unsorted, they are scanned once and not once per term.
     pub(super) fn for_terms(&self, terms: &[Term]) -> Cow<'_, Postings> {
         if !self.is_unsorted() {
             return Cow::Borrowed(self);
         }
-        let asked = TermFilter::from_terms(terms.to_vec());
-        let wanted = |packed: &u64| asked.contains_term(unpack_term(*packed));
+        let filter = TermFilter::from_terms(terms.to_vec());
+        let wanted = |packed: &u64| filter.contains_term(unpack_term(*packed));
         let fresh = SortedRun::from_packed(self.fresh.iter().copied().filter(wanted).collect());
         Cow::Owned(Postings {
             runs: self.runs.iter().map(|run| run.only_terms(terms)).chain([fresh]).collect(),
@@ -109,6 +111,7 @@ impl Postings {
 
     pub(super) fn sort_fresh(&mut self) {
         self.runs.push(SortedRun::from_packed(std::mem::take(&mut self.fresh)));
+        // Merging only runs of similar length keeps the total work at n log n.
         while let [.., older, newer] = self.runs.as_slice() {
             if older.postings.len() >= newer.postings.len() * 2 {
                 break;
@@ -160,7 +163,7 @@ impl SortedRun {
         self.terms.binary_search(&term).map_or(&[], |at| self.postings_at(at))
     }
 
-    /// The older run's memories come first, so lists stay in order.
+    /// Merges two runs. Memories of the older run have lower numbers, so lists stay in order.
     fn merge_runs(older: &SortedRun, newer: &SortedRun) -> SortedRun {
         let mut run = SortedRun {
             postings: Vec::with_capacity(older.postings.len() + newer.postings.len()),
@@ -170,6 +173,7 @@ impl SortedRun {
         while a < older.terms.len() || b < newer.terms.len() {
             let old = older.terms.get(a).copied();
             let new = newer.terms.get(b).copied();
+            // On equal terms the older list goes first and `push_postings` appends the newer one to it.
             if new.is_none_or(|new| old.is_some_and(|old| old <= new)) {
                 run.push_postings(older.terms[a], older.postings_at(a));
                 a += 1;
@@ -186,12 +190,12 @@ fn unpack_term(packed: u64) -> Term {
     (packed >> 32) as Term
 }
 
-/// Sorts by the upper half and keeps the order of equals: three passes over eleven bits each.
+/// Stable sort by term: a radix sort in three passes of eleven bits each.
 fn sort_by_term(mut packed: Vec<u64>) -> Vec<u64> {
     const BITS: u32 = 11;
     const BUCKETS: usize = 1 << BITS;
     if packed.len() < RADIX_MIN {
-        // Memories ascend within a term: numbers are in the lower half.
+        // The lower half holds the document number, so an unstable sort of the whole value keeps documents ascending.
         packed.sort_unstable();
         return packed;
     }

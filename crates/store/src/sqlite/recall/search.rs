@@ -1,4 +1,4 @@
-//! One find over the parts in memory: filter, count, score by words, score by vector, choose.
+//! One search over partitions in memory: filter, count statistics, score by words and by vector, choose the best.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -24,16 +24,17 @@ use crate::word_score::Scorer;
 type PartitionGuards<'a> = [RwLockReadGuard<'a, Partition>];
 type MemoryIds = HashSet<[u8; 16]>;
 
-/// What was chosen, best first, each once.
+/// The chosen memories, best first, each once.
 #[derive(Default)]
 pub(super) struct SearchPicks {
     pub(super) memories: Vec<PickedMemory>,
-    /// The best of each way of finding, whose neighbours are wanted too.
+    /// The best by words and by vector, whose neighbouring turns are wanted too.
     pub(super) best: Vec<[u8; 16]>,
     pub(super) stats: CorpusStats,
 }
 
-/// The memories that pass the conditions only the tables know. `None`: there are none.
+/// The memories that pass the conditions on columns that only the table `memories` has. `None`: there are no such
+/// conditions.
 pub(super) fn allowed_memories(
     conn: &Connection,
     readable: &Readable,
@@ -66,22 +67,24 @@ pub(super) fn search_partitions(
     if find.vector.is_some() {
         chosen.push(top_by_vector(&views, find));
     }
-    // What is only new is no answer whose neighbours could be one too.
-    let answers = chosen.len();
+    // Neighbours are loaded for matches only; a memory chosen because it is new matches nothing.
+    let match_lists = chosen.len();
     if find.newest && terms.is_empty() {
         chosen.push(top_newest(&views, find.pool));
     }
     parts.iter().for_each(|part| part.mark_searched());
     let chosen: Vec<Vec<RankedDoc>> = chosen.into_iter().map(TopRanked::into_sorted).collect();
     let of_best = find.neighbours.map_or(0, |neighbours| neighbours.of_best);
-    picks.best.extend(chosen.iter().take(answers).flat_map(|way| way.iter().take(of_best)).map(|ranked| ranked.memory));
+    picks
+        .best
+        .extend(chosen.iter().take(match_lists).flat_map(|list| list.iter().take(of_best)).map(|ranked| ranked.memory));
     let mut seen = MemoryIds::new();
     let chosen = chosen.into_iter().flatten().filter(|ranked| seen.insert(ranked.memory));
     picks.memories.extend(chosen.map(|RankedDoc { at: (part, doc), .. }| parts[part].pick_doc(doc)));
     picks
 }
 
-/// A filter as numbers.
+/// A filter as bit sets and bounds, for fast tests.
 struct FilterTests<'a> {
     states: u8,
     kinds: u64,
@@ -91,18 +94,18 @@ struct FilterTests<'a> {
     updated_before: i64,
     unexpired_at: i64,
     expired_by: i64,
-    /// Sees only its own among those waiting for review.
+    /// Whose memories waiting for review are visible; `None`: everybody's, or none are asked for.
     author: Option<&'a str>,
 }
 
-/// A bit for each word of a list; all of them where the list is empty.
+/// A bit for each value of a list; all bits where the list is empty, which means no restriction.
 fn bit_set(words: impl ExactSizeIterator<Item = u8>) -> u64 {
     if words.len() == 0 { u64::MAX } else { words.fold(0, |bits, word| bits | 1 << word) }
 }
 
 impl<'a> FilterTests<'a> {
     fn from_filter(readable: &'a Readable, filter: &Filter) -> FilterTests<'a> {
-        let waiting = matching::wanted_states(filter).contains(&State::Constrained);
+        let wants_constrained = matching::wanted_states(filter).contains(&State::Constrained);
         FilterTests {
             states: bit_set(matching::wanted_states(filter).iter().map(|state| *state as u8)) as u8,
             kinds: bit_set(filter.kinds.iter().map(|kind| *kind as u8)),
@@ -113,21 +116,22 @@ impl<'a> FilterTests<'a> {
             unexpired_at: filter.unexpired_at.map_or(i64::MIN, to_micros),
             expired_by: filter.expired_by.map_or(i64::MAX, to_micros),
             author: match &readable.constrained {
-                VisibleCandidates::AuthoredBy(author) if waiting => Some(author),
+                VisibleCandidates::AuthoredBy(author) if wants_constrained => Some(author),
                 _ => None,
             },
         }
     }
 
-    /// Nothing is asked that some memory of such a part might not meet.
+    /// Whether every memory of a partition with these totals passes.
     fn passes_all(&self, totals: &Totals) -> bool {
-        let open = self.kinds == u64::MAX && self.layers == u64::MAX && self.trust_min == 0;
-        let timeless = self.updated_after == i64::MIN && self.updated_before == i64::MAX && self.expired_by == i64::MAX;
-        let active = self.states >> State::Active as u8 & 1 == 1 && !totals.is_mixed;
-        open && timeless && active && totals.expires > self.unexpired_at
+        let any_kind = self.kinds == u64::MAX && self.layers == u64::MAX && self.trust_min == 0;
+        let any_time = self.updated_after == i64::MIN && self.updated_before == i64::MAX && self.expired_by == i64::MAX;
+        let all_active = self.states >> State::Active as u8 & 1 == 1 && !totals.is_mixed;
+        any_kind && any_time && all_active && totals.expires > self.unexpired_at
     }
 
-    /// Among those the statistics are made of.
+    /// Whether a memory counts in the corpus statistics. Fewer conditions than for a result: a filter must not change
+    /// how rare a word is.
     fn is_counted(&self, meta: &DocMeta) -> bool {
         meta.state & self.states != 0 && meta.expires > self.unexpired_at
     }
@@ -142,17 +146,18 @@ impl<'a> FilterTests<'a> {
     }
 }
 
-/// A part as one find sees it.
+/// A partition under the filter of one search.
 pub(super) struct PartitionView<'a> {
     pub(super) part: &'a Partition,
     postings: Cow<'a, Postings>,
+    /// Memories that count in the statistics, and memories that may be chosen.
     counted: Mask,
     wanted: Mask,
     docs: u64,
     total_len: u64,
 }
 
-/// Which memories of a part; `None`: all of them.
+/// Some memories of a partition; `None`: all of them.
 type Mask = Option<Vec<bool>>;
 
 impl<'a> PartitionView<'a> {
@@ -169,6 +174,7 @@ impl<'a> PartitionView<'a> {
         }
         let mut counted: Vec<bool> = part.metas.iter().map(|meta| tests.is_counted(meta)).collect();
         if let Some(author) = tests.author {
+            // Other authors' memories that wait for review must not even count in the statistics.
             for (doc, _) in part.authors.iter().filter(|(_, name)| *name != author) {
                 counted[*doc as usize] = false;
             }
@@ -183,6 +189,7 @@ impl<'a> PartitionView<'a> {
         let lens = part.lens.iter().zip(&counted);
         let total_len = lens.map(|(len, counted)| u64::from(*len) * u64::from(*counted)).sum();
         let docs = counted.iter().map(|counted| u64::from(*counted)).sum();
+        // A mask that excludes nothing becomes `None`, which is faster to test.
         let some = |mask: Vec<bool>| mask.contains(&false).then_some(mask);
         PartitionView { part, postings, counted: some(counted), wanted: some(wanted), docs, total_len }
     }
@@ -234,10 +241,11 @@ fn top_by_words(views: &[PartitionView<'_>], find: &CandidateQuery, stats: &Corp
                 if !view.is_wanted(doc) {
                     return;
                 }
+                // A score of zero means that no term has matched yet: each match adds more than zero.
                 if scores[doc] == 0.0 {
                     touched.push(doc as Doc);
                 }
-                scores[doc] += weight * scorer.term_saturation(posting.times(), view.part.lens[doc]);
+                scores[doc] += weight * scorer.term_saturation(posting.frequency(), view.part.lens[doc]);
             });
         }
         for doc in touched {

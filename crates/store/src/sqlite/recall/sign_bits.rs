@@ -1,18 +1,18 @@
-//! Vectors by the signs of their numbers alone, a bit each: an eighth of what there is to read. In how many signs two
-//! vectors differ tells roughly how far apart they are, so that only the nearest by that are compared in full.
+//! Sign bits of vectors: one bit per dimension, an eighth of the size. The Hamming distance of two vectors' sign bits
+//! approximates their angle, so only the nearest by it are compared in full.
 //!
-//! The unsafe line is the call of the way that counts bits in one step, which is sound because the processor was asked.
+//! The unsafe code is the call of the version compiled with `popcnt`, sound because the processor was tested first.
 #![allow(unsafe_code)]
 
-/// Signs in one word.
+/// Sign bits per word.
 const WORD: usize = u64::BITS as usize;
 
-/// Words one row takes.
+/// Words per row.
 pub(super) fn words_per_row(dimensions: usize) -> usize {
     dimensions.div_ceil(WORD)
 }
 
-/// The signs of a row, one word after the other.
+/// The sign bits of a row, packed into words; a set bit is a negative number.
 pub(super) fn sign_words(row: &[i8]) -> impl Iterator<Item = u64> {
     row.chunks(WORD).map(|chunk| {
         let (eights, rest) = chunk.as_chunks::<8>();
@@ -31,18 +31,18 @@ pub(super) fn sign_words(row: &[i8]) -> impl Iterator<Item = u64> {
 fn eight_signs(eight: [i8; 8]) -> u64 {
     const LOWEST: u64 = 0x0101_0101_0101_0101;
     const GATHER: u64 = 0x0102_0408_1020_4080;
-    // By name, so that it becomes one load.
+    // Spelled out: the compiler turns this into one load.
     let [a, b, c, d, e, f, g, h] = eight;
     let bytes = [a as u8, b as u8, c as u8, d as u8, e as u8, f as u8, g as u8, h as u8];
     (u64::from_le_bytes(bytes) >> 7 & LOWEST).wrapping_mul(GATHER) >> 56
 }
 
-/// In how many signs each row differs from the query.
+/// Hamming distance of each row to the query.
 pub(super) fn hamming_distances(query: &[u64], rows: &[u64]) -> Vec<u16> {
     let mut distances = vec![0; rows.len() / query.len().max(1)];
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("popcnt") {
-        // SAFETY: the processor has the instruction; the function needs nothing else.
+        // SAFETY: the processor has `popcnt`, the only requirement of the function.
         unsafe { hamming_distances_popcnt(query, rows, &mut distances) };
         return distances;
     }
@@ -56,11 +56,11 @@ fn hamming_distances_popcnt(query: &[u64], rows: &[u64], distances: &mut [u16]) 
     hamming_distances_loop(query, rows, distances);
 }
 
-/// Plain loops: what is written as a closure becomes a function of its own, which may not use the processor's means.
+/// Plain loops: a closure would be compiled as a function of its own, without the `popcnt` feature of its caller.
 #[inline(always)]
 fn hamming_distances_loop(query: &[u64], rows: &[u64], distances: &mut [u16]) {
     match query {
-        // The default model's size: without a loop in the loop.
+        // 256 dimensions, those of the default model: without an inner loop.
         [a, b, c, d] => {
             for (distance, row) in distances.iter_mut().zip(rows.as_chunks::<4>().0) {
                 let [e, f, g, h] = row;

@@ -1,4 +1,4 @@
-//! The best so many, in a total order: score, then newer, then id.
+//! The best `limit` documents, in a total order: score, then newer first, then lower id first.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -8,14 +8,14 @@ pub(super) struct RankedDoc {
     pub(super) score: f32,
     pub(super) updated: i64,
     pub(super) memory: [u8; 16],
-    /// Which part, and which memory of it: for whoever offered it.
+    /// Index of the partition and of the document in it. Not compared.
     pub(super) at: (usize, usize),
 }
 
 impl Ord for RankedDoc {
     fn cmp(&self, other: &Self) -> Ordering {
-        let newer = self.score.total_cmp(&other.score).then(self.updated.cmp(&other.updated));
-        newer.then_with(|| other.memory.cmp(&self.memory))
+        let by_score = self.score.total_cmp(&other.score).then(self.updated.cmp(&other.updated));
+        by_score.then_with(|| other.memory.cmp(&self.memory))
     }
 }
 
@@ -35,7 +35,7 @@ impl Eq for RankedDoc {}
 
 pub(super) struct TopRanked {
     limit: usize,
-    /// The least of the best on top.
+    /// The worst of the best on top.
     best: BinaryHeap<Reverse<RankedDoc>>,
 }
 
@@ -44,9 +44,9 @@ impl TopRanked {
         TopRanked { limit, best: BinaryHeap::new() }
     }
 
-    /// A score that cannot get in any more: asked first, because most cannot.
+    /// Whether a score is too low to get in. Tested before building a `RankedDoc`, because most are.
     pub(super) fn is_beaten(&self, score: f32) -> bool {
-        self.best.len() >= self.limit && self.best.peek().is_none_or(|Reverse(least)| score < least.score)
+        self.best.len() >= self.limit && self.best.peek().is_none_or(|Reverse(worst)| score < worst.score)
     }
 
     pub(super) fn offer(&mut self, ranked: RankedDoc) {

@@ -1,13 +1,13 @@
-//! Which memories wait for a vector.
+//! Memories that still need a vector.
 
 use engine::model::id::TenantId;
 use engine::model::memory::Memory;
 use rusqlite::Connection;
 
 use crate::sqlite::fault::Fault;
-use crate::sqlite::row_codec::{self, MEMORY, id_bytes};
+use crate::sqlite::row_codec::{self, MEMORY_COLUMNS, id_bytes};
 
-/// Live memories without a vector of this model.
+/// Active memories without a vector of this model, oldest first.
 pub(in crate::sqlite) fn list_unembedded(
     conn: &Connection,
     tenant: TenantId,
@@ -18,7 +18,7 @@ pub(in crate::sqlite) fn list_unembedded(
     seqs.sort_unstable();
     seqs.truncate(limit);
     let mut statement = conn.prepare_cached(&format!(
-        "select {MEMORY}
+        "select {MEMORY_COLUMNS}
          from memories m
          join versions v on v.tenant = m.tenant and v.memory = m.id and v.number = m.number
          left join recalls r on r.tenant = m.tenant and r.memory = m.id
@@ -32,16 +32,16 @@ pub(in crate::sqlite) fn list_unembedded(
     Ok(memories)
 }
 
-/// Rows with no vector, then rows of each other model: an index range each, so that a database that is up to date
-/// costs a glance.
+/// Rows without a vector, then rows of each other model. Each is one index range, so a database that is up to date
+/// costs a few look-ups.
 fn rows_without_vector(
     conn: &Connection,
     tenant: TenantId,
     model: &str,
     limit: usize,
 ) -> Result<Vec<(u64, [u8; 16])>, Fault> {
-    let wall = id_bytes(tenant.0);
-    let mut next =
+    let tenant_id = id_bytes(tenant.0);
+    let mut next_model =
         conn.prepare_cached("select min(model) from recall where tenant = ?1 and state = 'active' and model > ?2")?;
     let mut rows = conn.prepare_cached(
         "select seq, memory
@@ -51,16 +51,17 @@ fn rows_without_vector(
          limit ?3",
     )?;
     let mut found = Vec::new();
+    // `None` first: rows without any model.
     let mut other: Option<String> = None;
     loop {
         if other.as_deref() != Some(model) {
-            let of_model =
-                rows.query_map((wall, &other, limit.min(i64::MAX as usize)), |row| Ok((row.get(0)?, row.get(1)?)))?;
-            for row in of_model {
+            let found_rows = rows
+                .query_map((tenant_id, &other, limit.min(i64::MAX as usize)), |row| Ok((row.get(0)?, row.get(1)?)))?;
+            for row in found_rows {
                 found.push(row?);
             }
         }
-        other = next.query_row((wall, other.unwrap_or_default()), |row| row.get(0))?;
+        other = next_model.query_row((tenant_id, other.unwrap_or_default()), |row| row.get(0))?;
         if other.is_none() {
             return Ok(found);
         }

@@ -1,4 +1,4 @@
-//! By vector: the best by their dot product, among the nearest by their signs where there are many.
+//! Vector search: the best by dot product, among the nearest by sign bits where there are many vectors.
 
 use engine::ports::CandidateQuery;
 
@@ -7,40 +7,42 @@ use super::sign_bits;
 use super::top_ranked::TopRanked;
 use super::{dot_product, vector_table::VectorTable};
 
-/// Compared in full, whatever is asked for. Of 11,000 notes the best sixteen were always among 2,048.
+/// Least number of vectors compared in full. Of 11,000 notes the best sixteen were always among the nearest 2,048.
 const KEPT_MIN: usize = 2_048;
-/// For each one wanted, and one in so many of all: the more there are, the more come near by chance.
+/// Vectors compared in full per result asked for.
 const KEPT_PER_WANTED: usize = 64;
+/// One in this many of all vectors is compared in full: the more there are, the more are near by chance.
 const KEPT_ONE_IN: usize = 64;
-/// With fewer than so many times what is kept all of them are compared: that is exact, and nearly as fast, as they come
-/// one after the other.
+/// With fewer vectors than this many times the number kept, all are compared: that is exact, and nearly as fast because
+/// memory is read in order.
 const SCAN_ALL_FACTOR: usize = 16;
-/// Farther than any.
+/// Distance of a row that is not wanted: above every real distance.
 const DISTANCE_EXCLUDED: u16 = u16::MAX;
 
 pub(super) fn top_by_vector(views: &[PartitionView<'_>], find: &CandidateQuery) -> TopRanked {
     let mut top = TopRanked::new(find.pool);
-    let Some(asked) = &find.vector else { return top };
+    let Some(query_vector) = &find.vector else { return top };
+    // One-shot partitions hold similarities and no vectors.
     for (at, view) in views.iter().enumerate() {
-        let nearness = view.part.one_shot.iter().flat_map(|glance| &glance.nearness).enumerate();
+        let nearness = view.part.one_shot.iter().flat_map(|one_shot| &one_shot.nearness).enumerate();
         let near = nearness.filter(|(doc, near)| **near > f32::NEG_INFINITY && view.is_wanted(*doc));
         near.for_each(|(doc, near)| view.offer_doc(&mut top, at, doc, *near));
     }
-    let comparable = |vectors: &VectorTable| {
+    let is_comparable = |vectors: &VectorTable| {
         vectors.dimensions > 0
-            && vectors.dimensions == asked.vector.values.len()
-            && vectors.model.as_ref() == Some(&asked.model)
+            && vectors.dimensions == query_vector.vector.values.len()
+            && vectors.model.as_ref() == Some(&query_vector.model)
     };
     let views: Vec<(usize, &PartitionView<'_>)> =
-        views.iter().enumerate().filter(|(_, view)| comparable(&view.part.vectors)).collect();
-    let query = dot_product::DotQuery::new(&asked.vector.values);
-    let near = SignFilter::from_views(&views, &asked.vector.values, find.pool);
+        views.iter().enumerate().filter(|(_, view)| is_comparable(&view.part.vectors)).collect();
+    let query = dot_product::DotQuery::new(&query_vector.vector.values);
+    let sign_filter = SignFilter::from_views(&views, &query_vector.vector.values, find.pool);
     for (nth, (at, view)) in views.into_iter().enumerate() {
         let vectors = &view.part.vectors;
         let offer = |doc: usize, product: i32| {
             view.offer_doc(&mut top, at, doc, product as f32 * vectors.scales[doc]);
         };
-        match &near {
+        match &sign_filter {
             Some(SignFilter { distances, farthest }) => {
                 let distances = &distances[nth];
                 query.dot_products(&vectors.values, |doc| distances[doc] <= *farthest, offer);
@@ -51,30 +53,31 @@ pub(super) fn top_by_vector(views: &[PartitionView<'_>], find: &CandidateQuery) 
     top
 }
 
-/// How far each memory of each part is by its signs, and how far is near.
+/// Hamming distance of each row of each partition, and the largest distance that is compared in full.
 struct SignFilter {
     distances: Vec<Vec<u16>>,
     farthest: u16,
 }
 
 impl SignFilter {
-    /// `None` where all of them are compared.
+    /// `None` where there are few enough to compare all.
     fn from_views(views: &[(usize, &PartitionView<'_>)], query: &[i8], pool: usize) -> Option<SignFilter> {
         let rows = views.iter().map(|(_, view)| view.part.vectors.scales.len()).sum::<usize>();
         let kept = KEPT_MIN.max(pool * KEPT_PER_WANTED).max(rows / KEPT_ONE_IN);
         if rows < kept * SCAN_ALL_FACTOR {
             return None;
         }
-        let asked: Vec<u64> = sign_bits::sign_words(query).collect();
+        let query_bits: Vec<u64> = sign_bits::sign_words(query).collect();
+        // Rows per distance: a counting sort finds the bound without sorting the rows.
         let mut counts = vec![0_usize; query.len() + 1];
         let mut measure = |view: &PartitionView<'_>| {
             let vectors = &view.part.vectors;
             let wanted = |doc: usize| vectors.has_vector(doc) && view.is_wanted(doc);
             let Some(signs) = &vectors.signs else {
-                // Small, or searched for the first time: all of it is near.
+                // Sign bits are built after the first search; until then all rows are compared.
                 return (0..vectors.scales.len()).map(|doc| if wanted(doc) { 0 } else { DISTANCE_EXCLUDED }).collect();
             };
-            let mut distances = sign_bits::hamming_distances(&asked, signs);
+            let mut distances = sign_bits::hamming_distances(&query_bits, signs);
             for (doc, distance) in distances.iter_mut().enumerate() {
                 match wanted(doc) {
                     true => counts[usize::from(*distance)] += 1,

@@ -207,6 +207,26 @@ pub(crate) fn a_find_sees_every_write(backend: &dyn Backend) {
     assert_eq!(backend.find_candidates(&world.all(), &near).unwrap().candidates.len(), 1);
 }
 
+pub(crate) fn every_searched_field_is_searched_in_the_past(backend: &dyn Backend) {
+    let world = World::new(backend);
+    let fields = Draft {
+        title: Some("zirconium".to_owned()),
+        recall_hint: Some("yttrium".to_owned()),
+        path: Some("notes/xenon".to_owned()),
+        speaker: Some("Wolfram".to_owned()),
+        ..tagged(&["vanadium"], "uranium")
+    };
+    let memory = world.save(world.entry("c1", fields));
+    for word in ["zirconium", "yttrium", "xenon", "wolfram", "vanadium", "uranium"] {
+        let now = backend.find_candidates(&world.all(), &words_find(word)).unwrap();
+        let filter = Filter { as_of: Some(memory.updated_at), ..Filter::default() };
+        let past = backend.find_candidates(&world.all(), &CandidateQuery { filter, ..words_find(word) }).unwrap();
+        assert_eq!((contents(&now), contents(&past)), (vec!["uranium"], vec!["uranium"]), "{word}");
+        assert_eq!(now.candidates[0].words, past.candidates[0].words, "{word}");
+        assert_eq!(now.stats, past.stats, "{word}");
+    }
+}
+
 pub(crate) fn the_newest_a_piece_and_the_asked_about(backend: &dyn Backend) {
     let world = World::new(backend);
     let memories: Vec<Memory> =

@@ -1,4 +1,8 @@
-//! Times a query names ("in May", "last week", "from 1 to 7 July 2023"), to prefer memories from then.
+//! Named times: dates and periods in a query ("in May", "last week", "from 1 to 7 July 2023"), in English and UTC.
+//! Ranking prefers memories of that time; a search without any word match falls back to filtering by it.
+//!
+//! - `parse.rs`: which words of a text name a period
+//! - `calendar.rs`: single words: months, weekdays, numbers, units
 mod calendar;
 mod parse;
 
@@ -7,27 +11,28 @@ use jiff::{Timestamp, tz::TimeZone};
 
 use crate::text::words::{self, Term};
 
-/// The times a query names, and what it names them with: a memory of that time need not say so.
+/// The periods a query names, and the terms that name them. Ranking does not require a memory to contain those terms:
+/// its date is compared instead.
 #[derive(Debug, Clone, Default)]
 pub struct NamedTimes {
     pub periods: Vec<Period>,
     pub terms: Vec<Term>,
 }
 
-/// A stretch of days a query speaks of.
+/// A range of days.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Period {
     /// From the first day to the last, both included.
     Days(Date, Date),
-    /// As [`Period::Days`], of no particular year; into the next one where the last comes before the first.
+    /// As [`Period::Days`], in every year. If the last day comes before the first, the range ends in the next year.
     Yearly(MonthDay, MonthDay),
 }
 
-/// A day of no particular year. A day that a month does not have stands for its last.
+/// Month and day, 1-based, of no particular year. A day beyond the month's end means its last day.
 pub type MonthDay = (i8, i8);
 
 impl Period {
-    /// Its first and last day, in this year where it names none. A leap day alone is in few.
+    /// First and last day, taking `year` for a yearly period. `None` if the period is a leap day and `year` has none.
     fn in_year(self, year: i16) -> Option<(Date, Date)> {
         let day = |year, (month, day)| {
             let within = Date::new(year, month, day);
@@ -44,7 +49,7 @@ impl Period {
         matches!(self, Period::Days(first, last) if first == last)
     }
 
-    /// The latest there was, or will be where it is named with its year.
+    /// The latest occurrence that has begun by today; a period with a year is returned as it is, even in the future.
     fn latest_occurrence(self, today: Date) -> Option<(Date, Date)> {
         let years = (0..LEAP_YEARS_APART).map(|back| today.year() - back);
         let named = matches!(self, Period::Days(..));
@@ -52,16 +57,16 @@ impl Period {
     }
 }
 
-/// Days over which a memory written outside of the named time loses two thirds of the match. People tell of a thing
-/// more often after it than before.
+/// Decay constants of the match outside of a period: after so many days, 1/e of it is left. After the period longer
+/// than before, because events are usually recorded after they happen.
 const AFTER_DAYS: f64 = 7.0;
 const BEFORE_DAYS: f64 = 3.0;
-/// What is left of the match right outside.
+/// Start of the decay, so that a memory outside scores clearly below one inside.
 const OUTSIDE_FIT: f64 = 0.7;
-/// Among so many years in a row there is one with a leap day, but for the turn of some centuries.
+/// Years to look at to find a 29 February (except around 1900 and 2100, which have none).
 const LEAP_YEARS_APART: i16 = 4;
 
-/// The times a text names, seen from `now` (microseconds).
+/// The times a text names, relative to `now` in microseconds since the epoch.
 pub fn parse_times(text: &str, now: i64) -> NamedTimes {
     let text = parse::separate_words(text);
     let words: Vec<&str> = text.split(' ').filter(|word| !word.is_empty()).collect();
@@ -71,22 +76,24 @@ pub fn parse_times(text: &str, now: i64) -> NamedTimes {
     while at < words.len() {
         let (named, next) = parse::named_period_at(&words, at, today);
         if let Some(named) = named {
-            let said = words[named.from..named.to].join(" ");
+            let named_words = words[named.from..named.to].join(" ");
             times.periods.push(named.period);
-            times.terms.extend(words::parse_query(&said).terms.iter().map(|term| term.term));
+            times.terms.extend(words::parse_query(&named_words).terms.iter().map(|term| term.term));
         }
         at = next;
     }
     times
 }
 
-/// How well a moment (microseconds) fits the named times, 0..1.
+/// Closeness of a moment (microseconds since the epoch) to the periods: 1 inside one of them, less outside. 0 without
+/// periods.
 pub fn time_fit(periods: &[Period], moment: i64) -> f64 {
     let moment = utc_date(moment);
     periods.iter().map(|period| days_from_period(*period, moment)).map(closeness_score).fold(0.0, f64::max)
 }
 
-/// From the first moment of the named times to the last. A month of no particular year is the latest there was.
+/// Smallest time range that covers all periods, up to midnight after the last day. A yearly period is its latest
+/// occurrence.
 pub fn time_span(periods: &[Period], now: Timestamp) -> Option<(Timestamp, Timestamp)> {
     let today = utc_date(now.as_microsecond());
     let named: Vec<(Date, Date)> = periods.iter().filter_map(|period| period.latest_occurrence(today)).collect();
@@ -96,6 +103,7 @@ pub fn time_span(periods: &[Period], now: Timestamp) -> Option<(Timestamp, Times
     Some((begins(first)?, begins(last.tomorrow().ok()?)?))
 }
 
+/// Exponential decay with the distance in days.
 fn closeness_score(days: i32) -> f64 {
     let scale = if days < 0 { BEFORE_DAYS } else { AFTER_DAYS };
     match days {
@@ -104,16 +112,17 @@ fn closeness_score(days: i32) -> f64 {
     }
 }
 
-/// Days from the period to the moment, negative when the moment is earlier.
+/// Days from the period to the moment: 0 inside, negative if the moment is earlier. For a yearly period, its nearest
+/// occurrence.
 fn days_from_period(period: Period, moment: Date) -> i32 {
-    let of = |year: i16| {
+    let distance_in_year = |year: i16| {
         let (first, last) = period.in_year(year)?;
         let early = (moment < first).then(|| -days_between(moment, first));
         Some(early.unwrap_or_else(|| if moment > last { days_between(last, moment) } else { 0 }))
     };
     let year = moment.year();
     let years = year - LEAP_YEARS_APART / 2..=year + LEAP_YEARS_APART / 2;
-    years.filter_map(of).min_by_key(|days| days.abs()).unwrap_or(i32::MAX)
+    years.filter_map(distance_in_year).min_by_key(|days| days.abs()).unwrap_or(i32::MAX)
 }
 
 fn days_between(first: Date, last: Date) -> i32 {
@@ -131,7 +140,7 @@ mod tests {
     /// Sunday, 15 June 2025.
     const NOW_MICROS: i64 = 1_750_000_000_000_000;
 
-    fn read_from(text: &str) -> Vec<String> {
+    fn periods_of(text: &str) -> Vec<String> {
         let word = |period| match period {
             Period::Days(first, last) if first == last => first.to_string(),
             Period::Days(first, last) => format!("{first}..{last}"),
@@ -142,8 +151,8 @@ mod tests {
     }
 
     #[test]
-    fn times_are_read() {
-        let check = |text: &str, expected: &[&str]| assert_eq!(read_from(text), expected, "{text}");
+    fn dates_and_relative_times_are_parsed() {
+        let check = |text: &str, expected: &[&str]| assert_eq!(periods_of(text), expected, "{text}");
         check("what broke yesterday?", &["2025-06-14"]);
         check("last week", &["2025-06-02..2025-06-08"]);
         check("this week", &["2025-06-09..2025-06-15"]);
@@ -182,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn stretches_are_read() {
+    fn ranges_are_parsed() {
         for (text, expected) in [
             ("from May 1 to May 31", "5-1..5-31"),
             ("between May 1 and May 5", "5-1..5-5"),
@@ -223,7 +232,7 @@ mod tests {
             ("two weeks before May 12", "5-12"),
             ("after today", "2025-06-15"),
         ] {
-            assert_eq!(read_from(text), [expected], "{text}");
+            assert_eq!(periods_of(text), [expected], "{text}");
         }
         for (text, expected) in [
             ("in May and July", &["5-1..5-31", "7-1..7-31"][..]),
@@ -234,12 +243,12 @@ mod tests {
             ("between three and five", &[]),
             ("they want to march", &[]),
         ] {
-            assert_eq!(read_from(text), expected, "{text}");
+            assert_eq!(periods_of(text), expected, "{text}");
         }
     }
 
     #[test]
-    fn a_moment_fits_within_and_fades_outside() {
+    fn a_moment_fits_inside_a_period_and_less_outside() {
         let may = [Period::Yearly((5, 1), (5, 31))];
         let day =
             |text: &str| text.parse::<Date>().expect("a date").at(12, 0, 0, 0).to_zoned(TimeZone::UTC).expect("utc");
@@ -254,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn named_times_are_a_span_of_moments() {
+    fn named_times_span_whole_days() {
         let now = Timestamp::from_microsecond(NOW_MICROS).expect("a time");
         let check = |text: &str, expected: Option<(&str, &str)>| {
             let moment = |day: &str| format!("{day}T00:00:00Z").parse::<Timestamp>().expect("a time");

@@ -1,4 +1,4 @@
-//! Reading: which words of a text name a time, and which days they mean.
+//! Parser: which words of a text name a time, and which days they mean.
 use jiff::ToSpan;
 use jiff::civil::{Date, Weekday, date};
 
@@ -8,27 +8,28 @@ use super::calendar::{
 };
 use super::{MonthDay, Period};
 
-/// A year that has every day.
+/// A year with a 29 February, to check days of no particular year.
 const LEAP_YEAR: i16 = 2024;
 
-/// Before anything anybody remembers.
+/// Start of a range without a beginning ("before May").
 const EARLIEST_DATE: Date = date(1970, 1, 1);
-/// With these before it, "after" means soon after.
+/// Adverbs that limit "before" and "after" to the days next to a time: "right after Monday" is no open range.
 const NEARNESS_WORDS: &[&str] = &["right", "just", "shortly", "soon", "directly", "immediately"];
 
-/// A time that words name, and which words.
+/// A period and the range of words that names it, `from..to`.
 pub(super) struct NamedPeriod {
     pub(super) period: Period,
     pub(super) from: usize,
     pub(super) to: usize,
 }
 
-/// A text as words with a blank between them; what joins two days, months or years (`1-5`, `May–July`) is a word too.
+/// The words of a text, separated by spaces. A dash between two days, months or years (`1-5`, `May–July`) becomes
+/// [`RANGE_SEPARATOR`]; dates such as `2025-06-01` stay whole.
 pub(super) fn separate_words(text: &str) -> String {
     let mut all = String::with_capacity(text.len());
     for word in text.split(|letter: char| !letter.is_alphanumeric() && !matches!(letter, '-' | '–')) {
-        let two = word.split_once(['-', '–']).filter(|(one, other)| are_same_unit(one, other));
-        match two {
+        let range = word.split_once(['-', '–']).filter(|(one, other)| are_same_unit(one, other));
+        match range {
             Some((one, other)) => all.extend([one, " ", RANGE_SEPARATOR, " ", other]),
             None if word == "–" => all.push('-'),
             None => all.push_str(word),
@@ -38,7 +39,7 @@ pub(super) fn separate_words(text: &str) -> String {
     all
 }
 
-/// Whether both are days, months or years.
+/// Whether both are days, both months, or both years.
 fn are_same_unit(one: &str, other: &str) -> bool {
     let (one, other) = (one.to_ascii_lowercase(), other.to_ascii_lowercase());
     let month = |word: &str| parse_month(word, "in", "").is_some();
@@ -47,25 +48,28 @@ fn are_same_unit(one: &str, other: &str) -> bool {
         || (month(&one) && month(&other))
 }
 
-/// The time named at a word, if any, and the word to go on with.
+/// The period named at word `at`, if any, and the index of the next word to parse.
 pub(super) fn named_period_at(words: &[&str], at: usize, today: Date) -> (Option<NamedPeriod>, usize) {
     let before = at.checked_sub(1).map(|at| words[at].to_ascii_lowercase()).unwrap_or_default();
     let (period, used) = parse_period(words, at, &before, today);
+    // "7 May" is parsed at the month: the day before it belongs to the period.
     let from = at - day_before_month(words, at).map_or(0, |(_, words)| words);
     let whole = period.map(|period| extend_to_range(words, NamedPeriod { period, from, to: at + used }, today));
     let next = whole.as_ref().map_or(at + used, |named| named.to);
     (whole, next)
 }
 
-/// What one time is of: itself, a stretch that it begins or ends, or all since then.
+/// Extends a period to the range it is part of ("May 1 to 5", "since May"), or returns it as it is.
 fn extend_to_range(words: &[&str], one: NamedPeriod, today: Date) -> NamedPeriod {
-    if let Some(stretch) = range_from_day(words, &one).or_else(|| range_until(words, &one, today)) {
-        return stretch;
+    // Two-sided ranges first: in "from May until June", "until" must not be taken for an open range.
+    if let Some(range) = range_from_day(words, &one).or_else(|| range_until(words, &one, today)) {
+        return range;
     }
     one_sided_range(words, &one, today).unwrap_or(one)
 }
 
-/// "since May", "after May 12", "before 2023", "the day before yesterday": from or to a time.
+/// Range with one open end ("since May", "after May 12", "before 2023"), or a neighbouring day ("the day before
+/// yesterday").
 fn one_sided_range(words: &[&str], one: &NamedPeriod, today: Date) -> Option<NamedPeriod> {
     let from = one.from.checked_sub(1)?;
     let (first, last) = one.period.latest_occurrence(today)?;
@@ -75,7 +79,8 @@ fn one_sided_range(words: &[&str], one: &NamedPeriod, today: Date) -> Option<Nam
         ("since", _) => (first, today),
         ("before", "day") => (earlier, earlier),
         ("after", "day") => (later, later),
-        // "two weeks before May 12", "right after Monday": near it.
+        // "two weeks before May 12", "right after Monday": the plain period, whose score also covers the days around
+        // it.
         ("before" | "after", word) if unit_days(word).is_some() || NEARNESS_WORDS.contains(&word) => return None,
         ("before", _) => (EARLIEST_DATE, earlier),
         ("until" | "till", _) => (EARLIEST_DATE, last),
@@ -85,17 +90,17 @@ fn one_sided_range(words: &[&str], one: &NamedPeriod, today: Date) -> Option<Nam
     (first <= last).then_some(NamedPeriod { period: Period::Days(first, last), from, to: one.to })
 }
 
-/// "1 to 5 May": the day before the one that has the month.
+/// Range whose first day has no month of its own: "1 to 5 May", parsed at "5 May".
 fn range_from_day(words: &[&str], last: &NamedPeriod) -> Option<NamedPeriod> {
-    let the = usize::from(is_word_at(words, last.from.checked_sub(1), "the"));
-    let join = last.from.checked_sub(1 + the)?;
+    let skip_the = usize::from(is_word_at(words, last.from.checked_sub(1), "the"));
+    let join = last.from.checked_sub(1 + skip_the)?;
     let from = join.checked_sub(1)?;
     let day = parse_day_number(&words[from].to_ascii_lowercase()).filter(|_| is_range_joiner(words, join, from))?;
     let first = other_day_of_month(last.period, day)?;
     Some(NamedPeriod { period: join_periods(first, last.period)?, from, to: last.to })
 }
 
-/// "May 1 to 5", "May to July", "May 1 until June 5 2023".
+/// Range that begins with `first`: "May 1 to 5", "May to July", "May 1 until June 5 2023".
 fn range_until(words: &[&str], first: &NamedPeriod, today: Date) -> Option<NamedPeriod> {
     let join = first.to;
     if !is_range_joiner(words, join, first.from) {
@@ -117,12 +122,15 @@ fn range_until(words: &[&str], first: &NamedPeriod, today: Date) -> Option<Named
     Some(NamedPeriod { period: join_periods(first.period, last)?, from: first.from, to })
 }
 
+/// The period at a word inside of a range, and the index of the word after it.
 fn parse_period_at(words: &[&str], at: usize, today: Date) -> Option<(Period, usize)> {
+    // "on" before it makes weekdays and ambiguous months ("may") count as times.
     let (period, used) = parse_period(words, at, "on", today);
     period.map(|period| (period, at + used))
 }
 
-/// "to 5, 2023": a day with its year, or one that nothing follows which it could count.
+/// The end of a range without a month: "to 5, 2023" or "to 5". `None` if a word follows, since "to 5 customers" is a
+/// count.
 fn day_without_month(words: &[&str], at: usize, day: Period) -> Option<(Period, usize)> {
     let next = words.get(at + 1);
     match next.and_then(|word| parse_year(word)) {
@@ -131,7 +139,7 @@ fn day_without_month(words: &[&str], at: usize, day: Period) -> Option<(Period, 
     }
 }
 
-/// Another day of the month of a single day.
+/// Another day in the month of a one-day period.
 fn other_day_of_month(only: Period, day: i8) -> Option<Period> {
     match only {
         Period::Days(first, last) if first == last => {
@@ -142,15 +150,15 @@ fn other_day_of_month(only: Period, day: i8) -> Option<Period> {
     }
 }
 
-/// From the first of one to the last of the other. A year said once is that of both.
+/// Range from the first day of one period to the last day of the other. A year given for one applies to both.
 fn join_periods(one: Period, other: Period) -> Option<Period> {
     let month_day = |day: Date| -> MonthDay { (day.month(), day.day()) };
     match (one, other) {
         (Period::Yearly(first, _), Period::Yearly(_, last)) => Some(Period::Yearly(first, last)),
         (Period::Days(first, _), Period::Days(_, last)) => {
-            // "from Monday to Friday" on a Wednesday: the Friday that comes.
-            let comes = last.checked_add(7.days()).ok().filter(|_| other.is_single_day() && one.is_single_day());
-            let last = [Some(last), comes].into_iter().flatten().find(|last| first <= *last)?;
+            // Weekdays are parsed as past days. "from Monday to Friday", asked on a Wednesday, ends in the next week.
+            let next_week = last.checked_add(7.days()).ok().filter(|_| other.is_single_day() && one.is_single_day());
+            let last = [Some(last), next_week].into_iter().flatten().find(|last| first <= *last)?;
             Some(Period::Days(first, last))
         }
         (Period::Yearly(first, _), Period::Days(_, last)) => {
@@ -164,13 +172,13 @@ fn join_periods(one: Period, other: Period) -> Option<Period> {
     }
 }
 
-/// Whether a word joins two times; "and" does after "between".
+/// Whether a word joins the two ends of a range. "and" does so only after "between"; "May and July" are two periods.
 fn is_range_joiner(words: &[&str], at: usize, from: usize) -> bool {
     match words.get(at).map(|word| word.to_ascii_lowercase()).as_deref() {
         Some("to" | "until" | "till" | "through" | "thru" | "-" | RANGE_SEPARATOR) => true,
         Some("and") => {
-            let the = usize::from(is_word_at(words, from.checked_sub(1), "the"));
-            is_word_at(words, from.checked_sub(1 + the), "between")
+            let skip_the = usize::from(is_word_at(words, from.checked_sub(1), "the"));
+            is_word_at(words, from.checked_sub(1 + skip_the), "between")
         }
         _ => false,
     }
@@ -180,7 +188,8 @@ fn is_word_at(words: &[&str], at: Option<usize>, word: &str) -> bool {
     at.and_then(|at| words.get(at)).is_some_and(|at| at.eq_ignore_ascii_case(word))
 }
 
-/// The period that starts at a word, if any, and the words it takes. `before` is what stands before it.
+/// The period that starts at word `at`, if any, and the number of words it takes. `before` is the previous word, in
+/// lower case. Earlier cases win: exact dates, then months, then relative times, then seasons and years.
 fn parse_period(words: &[&str], at: usize, before: &str, today: Date) -> (Option<Period>, usize) {
     let word = |offset: usize| words.get(at + offset).copied().unwrap_or_default();
     let lower = |offset: usize| word(offset).to_ascii_lowercase();
@@ -192,7 +201,7 @@ fn parse_period(words: &[&str], at: usize, before: &str, today: Date) -> (Option
         return parse_after_month(month, day_before_month(words, at).map(|(day, _)| day), word(1), word(2));
     }
     if parse_day_number(&first).is_some() && parse_month(word(1), "in", "").is_some() {
-        // "7 May 2023": the month reads it.
+        // "7 May 2023" is parsed at its month, with the day before it.
         return (None, 1);
     }
     if let Some(first) = format!("{first}-01").parse::<Date>().ok().filter(|_| first.len() == "2025-06".len()) {
@@ -201,9 +210,9 @@ fn parse_period(words: &[&str], at: usize, before: &str, today: Date) -> (Option
     match first.as_str() {
         "yesterday" => (days_ago(today, 1, 1), 1),
         "today" | "tonight" => (days_ago(today, 0, 0), 1),
-        // "the last week of May" is in May.
+        // "the last week of May" is parsed at "May".
         "last" | "this" | "first" if lower(2) == "of" => (None, 1),
-        // "in the past week": up to today.
+        // "the past week" ends today; "last week" is the calendar week before this one.
         "past" if unit_days(&lower(1)).is_some() => (unit_days(&lower(1)).and_then(|days| days_ago(today, days, 0)), 2),
         "last" | "past" | "previous" | "this" => match relative_period(&first, &lower(1), today) {
             Some(period) => (Some(period), 2),
@@ -219,6 +228,7 @@ fn parse_period(words: &[&str], at: usize, before: &str, today: Date) -> (Option
             (relative_period("last", &first, today), 1)
         }
         _ if lower(2) == "ago" => match (parse_amount(&first), unit_days(&lower(1))) {
+            // Half a unit on both sides: "two weeks ago" is rarely meant to the day.
             (Some(amount), Some(days)) => (days_ago(today, amount * days + days / 2, amount * days - days / 2), 3),
             _ => (None, 1),
         },
@@ -238,14 +248,14 @@ fn parse_period(words: &[&str], at: usize, before: &str, today: Date) -> (Option
     }
 }
 
-/// "7 May", "the 7th of May": the day that stands before what names the time, and the words that say it.
+/// The day before a month and the number of words it takes: "7 May", "the 7th of May".
 fn day_before_month(words: &[&str], at: usize) -> Option<(i8, usize)> {
     let day = |back: usize| parse_day_number(&words.get(at.checked_sub(back)?)?.to_ascii_lowercase());
-    let of = at > 0 && words[at - 1].eq_ignore_ascii_case("of");
-    day(1).map(|day| (day, 1)).or_else(|| day(2).filter(|_| of).map(|day| (day, 2)))
+    let follows_of = at > 0 && words[at - 1].eq_ignore_ascii_case("of");
+    day(1).map(|day| (day, 1)).or_else(|| day(2).filter(|_| follows_of).map(|day| (day, 2)))
 }
 
-/// "May", "May 2023", "May 7, 2023", "7 May 2023".
+/// The period of a month with the two words after it: "May", "May 2023", "May 7, 2023", "7 May 2023".
 fn parse_after_month(month: i8, day_before: Option<i8>, next: &str, over_next: &str) -> (Option<Period>, usize) {
     if day_before.is_none()
         && next.eq_ignore_ascii_case("the")
@@ -269,8 +279,10 @@ fn parse_after_month(month: i8, day_before: Option<i8>, next: &str, over_next: &
     (period, used)
 }
 
+/// The period of "last" or "this" with a unit, month, season or weekday.
 fn relative_period(word: &str, unit: &str, today: Date) -> Option<Period> {
     let back = i32::from(word != "this");
+    // Days since Monday: weeks begin on Mondays.
     let monday = i32::from(today.weekday().since(Weekday::Monday));
     match unit {
         "week" => days_ago(today, monday + 7 * back, if back == 1 { monday + 1 } else { 0 }),
@@ -290,6 +302,7 @@ fn relative_period(word: &str, unit: &str, today: Date) -> Option<Period> {
             (None, Some((month, months))) => Some(yearly_months(month, months)),
             (None, None) => {
                 let since = i32::from(today.weekday().since(parse_weekday(unit)?));
+                // A weekday names the last one before today: asked on a Friday, "last Friday" is a week ago.
                 let since = if since == 0 { 7 } else { since };
                 days_ago(today, since, since)
             }
@@ -297,6 +310,7 @@ fn relative_period(word: &str, unit: &str, today: Date) -> Option<Period> {
     }
 }
 
+/// The days from `from` to `to` days ago; negative numbers lie ahead.
 fn days_ago(today: Date, from: i32, to: i32) -> Option<Period> {
     Some(Period::Days(today.checked_sub(from.days()).ok()?, today.checked_sub(to.days()).ok()?))
 }
@@ -307,7 +321,7 @@ fn period_of_dates((first, last): (Date, Date)) -> Period {
 
 fn yearly_months(month: i8, months: i8) -> Period {
     let (first, last) = month_range(LEAP_YEAR, month, months);
-    // Every month has a last day that the 31st stands for.
+    // Day 31 means the last day of any month ([`MonthDay`]).
     Period::Yearly((first.month(), 1), (last.month(), 31))
 }
 

@@ -1,4 +1,4 @@
-//! Claims of authority, and roles without limits.
+//! Rows for claims of authority and for roles without limits (persona, jailbreak). How to add one: see `english`.
 use super::super::super::Severity::High;
 use super::super::OrderPattern;
 

@@ -1,4 +1,4 @@
-//! Orders to keep something from people.
+//! Rows for orders to hide something from the user or other people. How to add one: see `english`.
 use super::super::super::Severity::High;
 use super::super::OrderPattern;
 

@@ -1,4 +1,4 @@
-//! Orders to send data away or to show what is hidden.
+//! Rows for orders to send data away or to reveal the system prompt. How to add one: see `english`.
 use super::super::super::Severity::{Critical, High};
 use super::super::OrderPattern;
 

@@ -1,4 +1,8 @@
-//! Orders in English. Each row is one way of wording one intent, over a lower-cased sentence.
+//! Patterns of English orders, one file per intent; each row is one wording.
+//!
+//! To add a wording, append a row to the file of its intent: the fields are those of `OrderPattern`. Take rare words or
+//! phrases as anchors, since the regex runs on every sentence that has one. Then raise `RULES_VERSION` and regenerate
+//! the reference page (see `safety`).
 mod authority;
 mod concealment;
 mod exfiltration;
@@ -9,7 +13,7 @@ mod tool_abuse;
 
 use super::OrderPattern;
 
-/// Word lists that several patterns share.
+/// Word lists that patterns use by name, as in `skip {check}`. To add a word, add it to the alternation.
 const WORD_LISTS: &[(&str, &str)] = &[
     (
         "{all}",
@@ -46,7 +50,7 @@ const WORD_LISTS: &[(&str, &str)] = &[
     ),
 ];
 
-/// The pattern with its word lists written out.
+/// The pattern with the names of word lists replaced by the lists. Regex repetitions such as `{0,5}` are left alone.
 pub(super) fn expand_word_lists(pattern: &str) -> String {
     WORD_LISTS.iter().fold(pattern.to_owned(), |text, (name, list)| text.replace(name, list))
 }
@@ -61,7 +65,7 @@ static FAMILIES: [&[OrderPattern]; 7] = [
     tool_abuse::ORDERS,
 ];
 
-/// Every English wording, by intent.
+/// All English rows, by intent.
 pub(super) fn order_patterns() -> impl Iterator<Item = &'static OrderPattern> {
     FAMILIES.into_iter().flatten()
 }

@@ -1,4 +1,4 @@
-//! Orders to set aside what was said before.
+//! Rows for orders to ignore earlier instructions. How to add one: see `english`.
 use super::super::super::Severity::High;
 use super::super::OrderPattern;
 

@@ -1,4 +1,4 @@
-//! Orders to do without approval or verification.
+//! Rows for orders to act without approval or verification. How to add one: see `english`.
 use super::super::super::Severity::High;
 use super::super::OrderPattern;
 

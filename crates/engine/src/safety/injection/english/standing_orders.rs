@@ -1,4 +1,4 @@
-//! Orders that are to last, to spread, or to be believed over live state.
+//! Rows for orders that persist ("from now on"), copy themselves or redirect the agent. How to add one: see `english`.
 use super::super::super::Severity::High;
 use super::super::OrderPattern;
 

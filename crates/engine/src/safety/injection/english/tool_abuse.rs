@@ -1,4 +1,4 @@
-//! Orders to an agent to use its tools.
+//! Rows for orders to misuse the agent's tools. How to add one: see `english`.
 use super::super::super::Severity::{High, Medium};
 use super::super::OrderPattern;
 

@@ -1,4 +1,8 @@
-//! Orders told by their build: who is spoken to, what is to be done to what, in one sentence of any language.
+//! Grammar of orders: finds an order by the meanings of its words and their distance, in one sentence of any language.
+//!
+//! The lexicon gives each word its classes (`drop`, `rules`, `agent`, …). A wording is a row of classes that together
+//! make an order: `!drop 3 rules`. Files: `lexicon` and `terms` hold the words, `rows` the wordings in sequence,
+//! `near_wordings` the wordings in any sequence, `sentence_reader` turns a sentence into words with classes.
 mod lexicon;
 mod near_wordings;
 mod rows;
@@ -18,29 +22,35 @@ use rows::{GRAMMAR_ROWS, GrammarRow};
 pub(in super::super) use lexicon::trigger_words;
 pub(super) use sentence_reader::{SentenceWord, read_sentence};
 
-/// Words that belong together without an order stand in one or two clauses.
+/// Bytes within which the words of a near wording must stand: one or two clauses.
 const NEAR_BYTES: usize = 130;
 
-/// One slot of a wording: a word of one of the classes, so many words after the slot before.
+/// One slot of a wording, filled by one word of the sentence.
 struct WordSlot {
+    /// Classes of which the word must have one.
     classes: u128,
+    /// Words that may stand between the slot before and this one.
     gap: usize,
+    /// The word must be an imperative (`!` in the row).
     ordered: bool,
 }
 
+/// One parsed wording.
 struct Wording {
     row: &'static GrammarRow,
     slots: Vec<WordSlot>,
-    /// One of each must stand somewhere in the sentence.
+    /// Of each mask, the sentence must have a class somewhere (`+` in the row).
     needs: Vec<u128>,
-    /// None of these may.
+    /// Classes that the sentence must not have (`-` in the row).
     bars: u128,
-    /// The slots may be filled in any order, near each other.
+    /// The slots may be filled in any sequence, near each other.
     near: bool,
-    /// The classes of the slot or need that names fewest: most wordings are turned away by it.
+    /// The slot or need with the fewest classes. A sentence without any of them cannot match; most wordings are
+    /// rejected by it.
     rarest: u128,
 }
 
+/// All wordings. The first that matches names the finding, so those in sequence come before the near ones.
 static WORDINGS: LazyLock<Vec<Wording>> = LazyLock::new(|| {
     let in_order = GRAMMAR_ROWS.iter().flat_map(|row| row.slots.iter().map(|text| parse_wording(row, text)));
     let near = NEAR_WORDINGS.iter().flat_map(|(name, texts)| {
@@ -50,6 +60,7 @@ static WORDINGS: LazyLock<Vec<Wording>> = LazyLock::new(|| {
     in_order.chain(near).collect()
 });
 
+/// Parses a wording; its syntax is described in `rows`.
 fn parse_wording(row: &'static GrammarRow, text: &str) -> Wording {
     let mut wording = Wording { row, slots: Vec::new(), needs: Vec::new(), bars: 0, near: false, rarest: 0 };
     let mut gap = 0;
@@ -66,23 +77,23 @@ fn parse_wording(row: &'static GrammarRow, text: &str) -> Wording {
         }
     }
     let masks = wording.slots.iter().map(|slot| slot.classes).chain(wording.needs.iter().copied());
-    // Of those that name as few classes, the later class is the rarer word: the table begins with the common ones.
+    // On a tie the class later in the lexicon is taken: the table begins with the common words.
     wording.rarest = masks.min_by_key(|mask| (mask.count_ones(), mask.leading_zeros())).unwrap_or(0);
     wording
 }
 
-/// The bits of classes that are written with bars between them.
+/// Bit mask of class names that are separated by `|`.
 pub(super) fn class_mask(names: &str) -> u128 {
     names.split('|').fold(0, |classes, name| classes | class_bit(name))
 }
 
-/// The rows as rules for people.
+/// Name, intent, severity and examples of each row, for the list of rules.
 pub(in super::super) fn grammar_rules()
 -> impl Iterator<Item = (&'static str, &'static str, Severity, &'static str, &'static str)> {
     GRAMMAR_ROWS.iter().map(|row| (row.name, row.intent, row.severity, row.positive, row.negative))
 }
 
-/// The first order that the sentence gives.
+/// The first order in the sentence.
 pub(super) fn find_order(reading: &SentenceReading) -> Option<RuleHit> {
     let (row, from, to) = match_sentence(&reading.words, reading.classes, &reading.text)?;
     Some(RuleHit::order(row.name, row.severity, row.intent, reading.start + from, reading.start + to))
@@ -106,7 +117,7 @@ fn match_sentence(
                 match_in_order(&wording.slots, words, at)?
             };
             let (from, to) = (words[at].start, words[last].end);
-            // Without an order, what says that others speak may stand among the words.
+            // The words of a near wording come in any sequence, so the word that reports may stand among them.
             let reported = wording.near && excuse::is_reported(&sentence[..words[last].start]);
             let excused = reported || excuse::is_excused(sentence, from, to);
             (!excused && !discretion::is_discretion_duty(wording.row.name, sentence, from, to)).then_some((from, to))
@@ -116,10 +127,11 @@ fn match_sentence(
 }
 
 const WORD_BITS: usize = u64::BITS as usize;
-/// More wordings than there are; a test counts them.
+/// Room for wordings in the index; a test checks that it suffices.
 const WORDINGS_MAX: usize = 8 * WORD_BITS;
 
-/// For each class, the wordings of which the rarest slot asks for it: most sentences call for few.
+/// For each class, a bit set of the wordings whose rarest slot has it. A sentence needs to try only the wordings of its
+/// own classes.
 static WORDINGS_BY_CLASS: LazyLock<Vec<[u64; WORDINGS_MAX / WORD_BITS]>> = LazyLock::new(|| {
     let mut called = vec![[0; WORDINGS_MAX / WORD_BITS]; u128::BITS as usize];
     for (index, wording) in WORDINGS.iter().enumerate() {
@@ -130,7 +142,7 @@ static WORDINGS_BY_CLASS: LazyLock<Vec<[u64; WORDINGS_MAX / WORD_BITS]>> = LazyL
     called
 });
 
-/// The wordings that the classes call for, in order.
+/// Numbers of the wordings that a sentence with these classes may match, ascending.
 fn candidate_wordings(classes: u128) -> impl Iterator<Item = usize> {
     let mut called = [0; WORDINGS_MAX / WORD_BITS];
     let mut rest = classes;
@@ -148,7 +160,8 @@ fn candidate_wordings(classes: u128) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The word that fills the last slot when the first is filled by the word at `at`.
+/// The word that fills the last slot if the word at `at` fills the first. Recursion is as deep as the wording has
+/// slots.
 fn match_in_order(slots: &[WordSlot], words: &[SentenceWord], at: usize) -> Option<usize> {
     let (slot, rest) = slots.split_first()?;
     let word = &words[at];
@@ -160,7 +173,8 @@ fn match_in_order(slots: &[WordSlot], words: &[SentenceWord], at: usize) -> Opti
     (at + 1..reach).find_map(|at| match_in_order(rest, words, at))
 }
 
-/// The last of the words that fill all slots, in any order, from the word at `at` on.
+/// The last of the words that fill all slots in any sequence, from the word at `at` on. One word may fill several
+/// slots.
 fn match_any_order(slots: &[WordSlot], words: &[SentenceWord], at: usize) -> Option<usize> {
     let fills =
         |slot: &WordSlot, word: &SentenceWord| word.classes & slot.classes != 0 && (!slot.ordered || word.ordered);

@@ -1,9 +1,11 @@
-//! Orders told by meanings that stand near each other, in any order.
+//! Wordings whose words may stand in any sequence, near each other.
 //!
-//! Each row was kept only if at most a handful of sixty thousand paragraphs of manuals, change logs and licences fit it, and no
-//! near note of our own. `!` marks a verb that is an order, `-cond` bars sentences with a condition.
+//! Each row is a rule of `rows` with wordings in the same syntax, without distances: `!` marks an imperative, `-cond`
+//! bars sentences with a condition. To add a wording, append it to the row of its rule. Without a sequence a wording
+//! matches easily: keep it only if at most a handful of some 60,000 paragraphs of manuals, change logs and licences
+//! match, and none of the harmless notes of the tests.
 
-/// The rule, and what it takes.
+/// Rule and its wordings.
 pub(super) static NEAR_WORDINGS: &[(&str, &[&str])] = &[
     (
         "injection_override",

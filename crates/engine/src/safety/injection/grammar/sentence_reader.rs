@@ -1,26 +1,26 @@
-//! A sentence as a row of words, each with what it can mean.
+//! Splits a sentence into words, each with the classes that the lexicon gives it.
 use std::sync::LazyLock;
 
 use super::super::super::word_index::WordIndex;
 use super::lexicon::{LEXICON, WordMeaning, class_bit};
 
-/// One word, or several that mean one thing.
+/// One word, or a phrase that the lexicon has as one entry.
 pub(in super::super) struct SentenceWord {
     pub(super) start: usize,
     pub(super) end: usize,
-    /// A bit for every class of the lexicon.
+    /// One bit per class of the lexicon.
     pub(super) classes: u128,
-    /// In the form of an order, at a place where an order stands.
+    /// An imperative: in base form, at a position where an order can stand.
     pub(super) ordered: bool,
 }
 
-/// `dell'` is the longest.
+/// Bytes of the longest elided article with its apostrophe: `dell'`.
 const ELISION_BYTES_MAX: usize = 5;
 
-/// More words than a sentence has; what follows is another one.
+/// Words of a sentence that are read; bounds the work on texts without stops.
 const WORDS_MAX: usize = 160;
 
-/// Reads a sentence, in lower case.
+/// Reads a sentence in lower case into `words`, and returns the union of their classes.
 pub(in super::super) fn read_sentence(sentence: &str, words: &mut Vec<SentenceWord>) -> u128 {
     let grammar: &Grammar = &GRAMMAR;
     words.clear();
@@ -35,6 +35,7 @@ pub(in super::super) fn read_sentence(sentence: &str, words: &mut Vec<SentenceWo
             }
             CharKind::Word => {
                 let (end, classes, foreign) = grammar.longest_meaning(sentence, at, at + bytes);
+                // Other languages mark the imperative in the word itself, so any position counts there.
                 let ordered = classes != 0
                     && (foreign
                         || (fresh || grammar.expects_order(words)) && is_base_form(&sentence.as_bytes()[at..end]));
@@ -51,11 +52,13 @@ pub(in super::super) fn read_sentence(sentence: &str, words: &mut Vec<SentenceWo
 #[derive(Clone, Copy, PartialEq)]
 enum CharKind {
     Word,
+    /// Separates words.
     Gap,
+    /// Separates clauses: a verb after it can be an order.
     Break,
 }
 
-/// What each ASCII character is to a sentence.
+/// Kind of each ASCII character.
 static CHAR_KINDS: [CharKind; 128] = {
     let mut kinds = [CharKind::Break; 128];
     let mut byte = 0;
@@ -70,10 +73,10 @@ static CHAR_KINDS: [CharKind; 128] = {
     kinds
 };
 
-/// What stands at a place, and how long: a word, white space, or a sign that starts a new clause.
+/// Length and kind of the piece at `at`.
 fn next_piece(sentence: &str, at: usize) -> (usize, CharKind) {
     let bytes = &sentence.as_bytes()[at..];
-    // Tags and pipes start words of their own.
+    // Entries of the lexicon begin with these: `<system>`, `~/.aws`, `| sh`.
     if matches!(bytes[0], b'<' | b'~' | b'|') {
         return (1, CharKind::Word);
     }
@@ -100,22 +103,25 @@ fn next_piece(sentence: &str, at: usize) -> (usize, CharKind) {
 
 fn is_word_char(letter: char) -> bool {
     letter.is_alphanumeric() && !is_unspaced(letter)
-        || matches!(letter, '\'' | '_' | '-' | '@' | '.' | '/' | '\u{300}'..='\u{36f}' | '\u{900}'..='\u{963}' | '\u{966}'..='\u{97f}')
+        || matches!(letter, '\'' | '@' | '.' | '/')
+        || is_joiner_or_mark(letter)
 }
 
-/// Scripts that put no space between words: every sign may start one.
+/// Whether the letter belongs to a script without spaces between words; any letter may start a word there.
 fn is_unspaced(letter: char) -> bool {
     matches!(letter, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{e00}'..='\u{e7f}')
 }
 
-/// The lexicon, and the classes that reading itself asks for.
+/// The lexicon, and the class masks that the reader itself uses.
 struct Grammar {
     lexicon: &'static WordIndex<WordMeaning>,
+    /// Class of addresses.
     away: u128,
-    /// Words after which a verb is an order.
+    /// Words after which a verb is an order: "please", "and".
     lead: u128,
-    /// Words after which it is one when somebody is spoken to.
+    /// Words after which a verb is an order if the agent is addressed: "you must".
     modal: u128,
+    /// Words that address the agent.
     spoken_to: u128,
 }
 
@@ -131,22 +137,24 @@ static GRAMMAR: LazyLock<Grammar> = LazyLock::new(|| {
 });
 
 impl Grammar {
-    /// The end of the longest thing that the lexicon knows at a place, all its meanings, and whether it is not English.
+    /// End and classes of the longest entry of the lexicon at `at`, and whether it is not English. `end` is the end of
+    /// the word that starts there.
     fn longest_meaning(&self, sentence: &str, at: usize, end: usize) -> (usize, u128, bool) {
         let bytes = sentence.as_bytes();
         if bytes[at..end].contains(&b'@') && is_address(&sentence[at..end]) {
             return (end, self.away, false);
         }
-        // A full stop belongs to an address but not to a word.
+        // Stops and dashes may end an address, but not a word.
         let stop = at + sentence[at..end].trim_end_matches(['.', '/', '-', '\'']).len();
         let unspaced = !bytes[at].is_ascii() && sentence[at..].chars().next().is_some_and(is_unspaced);
         let (mut until, mut classes, mut foreign) = (0, 0, false);
         self.lexicon.find_at(bytes, at, |meaning, to| {
             let to = if bytes[to - 1] == b' ' { to - 1 } else { to };
-            // A tag ends by itself.
+            // An entry must end with a word, unless it is open (`*`), a tag, or in a script without spaces.
             let whole = unspaced || meaning.open || bytes[to - 1] == b'>' || is_word_end(sentence, to);
-            // What may go on ends where its word does.
+            // An open entry takes the rest of its word.
             let to = if meaning.open && to < stop { stop } else { to };
+            // The longest entry wins; entries of equal length add up their classes.
             if whole && to >= until {
                 if to > until {
                     (until, classes, foreign) = (to, 0, false);
@@ -156,7 +164,7 @@ impl Grammar {
             }
         });
         if until == 0 {
-            // An article or preposition that lost its vowel: `l'utente`.
+            // An elided article or preposition is a word of its own: `l'utente`.
             if let Some(cut) = bytes[at..end].iter().take(ELISION_BYTES_MAX).position(|byte| *byte == b'\'')
                 && cut > 0
                 && at + cut + 1 < end
@@ -169,19 +177,19 @@ impl Grammar {
         if unspaced || is_word_end(sentence, until) {
             return (until, classes, foreign);
         }
-        // An open phrase stopped inside a word.
+        // The entry ended inside a word: the word is used up to its end.
         let tail = sentence[until..].find(|mark| !continues_word(mark)).unwrap_or(sentence.len() - until);
         (until + tail, classes, foreign)
     }
 
-    /// After "please", "and", "you must" and the like, a verb is an order.
+    /// Whether a verb after these words is an order: at the start, after "please" or "and", after "you must".
     fn expects_order(&self, words: &[SentenceWord]) -> bool {
         const SUBJECT_WORDS: usize = 5;
         let Some((last, before)) = words.split_last() else { return true };
         if last.classes & self.modal != 0 {
             return before.iter().rev().take(SUBJECT_WORDS).any(|word| word.classes & self.spoken_to != 0);
         }
-        // One letter that is no word of English: "and" in Italian, Spanish, Portuguese.
+        // A single letter is "and" in Italian, Spanish, Portuguese or Polish (`e`, `y`, `i`).
         last.classes & self.lead != 0 || last.end - last.start == 1
     }
 }
@@ -195,11 +203,16 @@ fn is_word_end(sentence: &str, at: usize) -> bool {
 }
 
 fn continues_word(letter: char) -> bool {
-    letter.is_alphanumeric()
-        || matches!(letter, '_' | '-' | '\u{300}'..='\u{36f}' | '\u{900}'..='\u{963}' | '\u{966}'..='\u{97f}')
+    letter.is_alphanumeric() || is_joiner_or_mark(letter)
 }
 
-/// An address on the net or of a mailbox.
+/// Whether the character is `_`, `-`, a combining accent or a Devanagari vowel sign, which all continue a word. The two
+/// Devanagari full stops (U+0964, U+0965) do not.
+fn is_joiner_or_mark(letter: char) -> bool {
+    matches!(letter, '_' | '-' | '\u{300}'..='\u{36f}' | '\u{900}'..='\u{963}' | '\u{966}'..='\u{97f}')
+}
+
+/// Whether the word is a mail address, an IPv4 address or the scheme of a URL.
 fn is_address(word: &str) -> bool {
     if !word.contains(['@', '.']) {
         return matches!(word, "https" | "http" | "ftp" | "s3" | "gs");
@@ -209,7 +222,7 @@ fn is_address(word: &str) -> bool {
     mailbox || word.split(['.', '/']).take_while(|part| digits(part)).count() == 4
 }
 
-/// Not a past form, a gerund or the form of somebody else's doing.
+/// Whether an English verb is in base form: no `-ed`, `-ing` or third-person `-s`.
 fn is_base_form(word: &[u8]) -> bool {
     let plain = word.split(|byte| *byte == b' ').next().unwrap_or(word);
     let other = plain.ends_with(b"ing")

@@ -1,4 +1,4 @@
-//! Evidence, no way around the gate, and no borrowed authority.
+//! Cases on evidence, the gate and trust: no caller gets more authority than its role.
 
 use engine::model::caller::Caller;
 use engine::model::memory::{Draft, Memory};
@@ -10,7 +10,7 @@ use serde_json::json;
 use super::Case;
 use super::case_tenant::{CaseTenant, describe_error, ensure, expect_refusal};
 
-/// A key in the shape of a real one, put together here so that no scanner of source text trips over it.
+/// Fake key with the format of a real one, joined at run time so that secret scanners do not report this file.
 fn planted_key() -> String {
     ["ghp", "_", "A1b2C3d4E5f6G7h8I9j0", "K1l2M3n4O5p6Q7r8"].concat()
 }
@@ -31,7 +31,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         name: "evidence-kept-and-resolves",
         given: "a draft with evidence that was promoted",
-        when: "somebody asks what the copy rests on",
+        when: "the evidence of the copy is read",
         then: "the evidence is there and its source version resolves",
         check: |world| {
             let agent = world.agent_caller("t", "a");
@@ -49,7 +49,7 @@ pub(super) const CASES: &[Case] = &[
         name: "secret-by-save",
         given: "a key in a text",
         when: "an admin saves it",
-        then: "it is blocked: no role is above the scanner",
+        then: "it is blocked: the scanner applies to every role",
         check: |world| {
             let draft = CaseTenant::runbook_draft(&format!("The deploy key is {}", planted_key()), "keys/deploy");
             expect_refusal(world.save_draft(&world.admin, draft), "safety.secret_found")
@@ -59,7 +59,7 @@ pub(super) const CASES: &[Case] = &[
         name: "secret-by-patch",
         given: "a clean memory",
         when: "a patch brings a key",
-        then: "it is blocked and the old text stands",
+        then: "it is blocked and the old text is kept",
         check: |world| {
             let agent = world.agent_caller("t", "a");
             let memory = world.save_note(&agent, "The deploy key is in the vault")?;
@@ -80,7 +80,7 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         name: "secret-by-import",
-        given: "an export into which somebody wrote a key",
+        given: "an export with a key added to it",
         when: "an admin imports it",
         then: "that memory is refused",
         check: |world| {
@@ -105,8 +105,8 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         name: "planted-order-not-promoted",
-        given: "a conversation's draft that orders the model about",
-        when: "it is proposed for everybody",
+        given: "a conversation's draft with a planted instruction",
+        when: "it is proposed for the workspace",
         then: "it is refused",
         check: |world| {
             let agent = world.agent_caller("t", "a");
@@ -151,7 +151,7 @@ pub(super) const CASES: &[Case] = &[
         name: "trust-not-claimed-by-import",
         given: "an export of an approved memory",
         when: "an agent imports it into its own conversation",
-        then: "no standing comes with it",
+        then: "it does not keep its trust",
         check: |world| {
             let agent = world.agent_caller("t", "a");
             let saved = world.save_note(&agent, "Certificates are renewed by the operator")?;
@@ -166,7 +166,7 @@ pub(super) const CASES: &[Case] = &[
             world.import_pieces(&agent, pieces)?;
             let found = world.search_memories(&agent, "certificates renewed by hand")?;
             let copy = found.iter().find(|memory| memory.content.contains("by hand")).ok_or("it was not imported")?;
-            ensure(copy.trust == Trust::AgentDraft && copy.author == "agent:t", "it kept its claimed standing")
+            ensure(copy.trust == Trust::AgentDraft && copy.author == "agent:t", "it kept its claimed trust")
         },
     },
     Case {
@@ -190,7 +190,7 @@ pub(super) const CASES: &[Case] = &[
         name: "agents-do-not-decide",
         given: "a proposal",
         when: "the agent that made it approves it",
-        then: "it is refused and nothing stands",
+        then: "it is refused and nothing becomes active",
         check: |world| {
             let agent = world.agent_caller("t", "a");
             let draft = world.save_note(&agent, "Scale to three before the sale")?;
@@ -201,7 +201,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         name: "nobody-approves-his-own",
         given: "a tenant with several reviewers",
-        when: "a reviewer approves his own promotion",
+        when: "a reviewer approves their own promotion",
         then: "it is refused; another reviewer may",
         check: |world| {
             let (ana, ben) = (reviewer_caller(world, "ana"), reviewer_caller(world, "ben"));
@@ -221,7 +221,7 @@ pub(super) const CASES: &[Case] = &[
         name: "a-changed-source-is-not-approved",
         given: "a proposal whose source was changed since",
         when: "a reviewer approves it",
-        then: "it is superseded and nothing stands",
+        then: "it is superseded and nothing becomes active",
         check: |world| {
             let agent = world.agent_caller("t", "a");
             let draft = Draft { path: Some("n".to_owned()), ..CaseTenant::note_draft("Wait one minute") };
@@ -236,7 +236,7 @@ pub(super) const CASES: &[Case] = &[
         name: "deleting-a-source-reaches-what-it-gave-rise-to",
         given: "a promoted copy of a draft",
         when: "the draft is redacted",
-        then: "the copy is held back until a person has looked",
+        then: "the copy is held back until a person has decided",
         check: |world| {
             let agent = world.agent_caller("t", "a");
             let draft = world.save_note(&agent, "The customer Miller calls on Mondays")?;
@@ -248,7 +248,7 @@ pub(super) const CASES: &[Case] = &[
                 may_return: false,
             };
             world.engine.redact(&world.admin, &redaction).map_err(|error| describe_error(&error))?;
-            ensure(world.memory_state(copy.id)? == State::Constrained, "the copy still stands")
+            ensure(world.memory_state(copy.id)? == State::Constrained, "the copy is still active")
         },
     },
 ];
@@ -257,14 +257,14 @@ fn reviewer_caller(world: &CaseTenant, name: &str) -> Caller {
     Caller::reviewer(world.tenant, name).in_conversation("review")
 }
 
-/// The pieces of an export that concern one memory.
+/// Export of one memory.
 fn export_memory(world: &CaseTenant, memory: &Memory) -> Result<Vec<ExportPiece>, String> {
     let mut pieces = world.export_all()?;
     pieces.retain(|piece| matches!(piece, ExportPiece::Memory(story) if story.memory.id == memory.id));
     Ok(pieces)
 }
 
-/// As another memory, so that it is not known already.
+/// Changes the ids, so that the import takes it for a new memory.
 fn replace_ids(story: &mut engine::ExportedMemory) {
     let fresh = |id: uuid::Uuid| uuid::Uuid::from_u128(id.as_u128() ^ 1);
     story.memory.id.0 = fresh(story.memory.id.0);

@@ -1,4 +1,4 @@
-//! A tenant of its own for one case, and the few verbs cases are told in.
+//! Tenant of one case, and the helper functions of the cases.
 
 use engine::model::caller::Caller;
 use engine::model::error::Error;
@@ -7,9 +7,12 @@ use engine::model::memory::{Draft, Evidence, Memory};
 use engine::model::review::{Review, Risk};
 use engine::model::vocabulary::{EvidenceKind, Kind, State};
 use engine::review::DecisionOutcome;
-use engine::{Engine, ExportPiece, ImportReport, MemoryReference, Promotion, ProposalOutcome, Remembered, SearchQuery};
+use engine::{
+    Engine, ExportPiece, ImportReport, MemoryReference, Promotion, ProposalOutcome, Remembered, SearchQuery,
+    UpkeepOptions,
+};
 
-use crate::assemble::Session;
+use crate::assemble::{Session, open_engine};
 use crate::config::Config;
 use crate::error::Failure;
 
@@ -20,19 +23,19 @@ pub(super) struct CaseTenant {
     pub(super) admin: Caller,
 }
 
-/// What a case answers with when the product did something else.
+/// Result of a case; the error describes what happened instead.
 pub(super) type CaseResult<T = ()> = Result<T, String>;
 
 pub(super) fn ensure(holds: bool, instead: &str) -> CaseResult {
     if holds { Ok(()) } else { Err(instead.to_owned()) }
 }
 
-/// An engine's error as its code.
+/// Code and message of an error.
 pub(super) fn describe_error(error: &Error) -> String {
     format!("{}: {error}", error.code())
 }
 
-/// The code of a refusal, where one was expected.
+/// Expects a refusal with the given code.
 pub(super) fn expect_refusal(done: Result<Memory, String>, wanted: &str) -> CaseResult {
     match done {
         Ok(memory) => Err(format!("it was saved as {}", memory.id)),
@@ -45,6 +48,13 @@ impl CaseTenant {
     pub(super) fn new(session: &Session, config: &Config, name: &str) -> Result<CaseTenant, Failure> {
         let tenant = session.engine.start_tenant(name)?.id;
         Ok(CaseTenant { engine: session.engine.clone(), config: config.clone(), tenant, admin: Caller::admin(tenant) })
+    }
+
+    /// The same tenant through a second engine that opens the database again and runs upkeep once.
+    pub(super) fn reopen_with_upkeep(&self) -> CaseResult<CaseTenant> {
+        let engine = open_engine(&self.config).map_err(|failure| failure.message())?;
+        engine.upkeep(self.tenant, UpkeepOptions::default()).map_err(|error| describe_error(&error))?;
+        Ok(CaseTenant { engine, config: self.config.clone(), tenant: self.tenant, admin: self.admin.clone() })
     }
 
     pub(super) fn agent_caller(&self, name: &str, conversation: &str) -> Caller {
@@ -61,7 +71,7 @@ impl CaseTenant {
         }
     }
 
-    /// Saves, or answers the code of the refusal.
+    /// Saves a draft; the error is the code of the refusal.
     pub(super) fn save_draft(&self, caller: &Caller, draft: Draft) -> CaseResult<Memory> {
         match self.engine.remember(caller, draft) {
             Ok(Remembered::Saved(saved)) => Ok(saved.memory),
@@ -74,7 +84,7 @@ impl CaseTenant {
         self.save_draft(caller, CaseTenant::note_draft(content))
     }
 
-    /// A draft for everybody, written by an admin.
+    /// Draft of a runbook for the workspace.
     pub(super) fn runbook_draft(content: &str, path: &str) -> Draft {
         Draft {
             store: "workspace_runbooks".to_owned(),

@@ -1,4 +1,4 @@
-//! Forgetting that stays forgotten, in every disguise and through every door.
+//! Cases on forgetting: a forgotten value cannot return in another spelling or by another way in.
 
 use engine::model::memory::{Draft, Memory};
 use engine::model::vocabulary::{Layer, State};
@@ -7,7 +7,7 @@ use engine::{EraseTarget, ExportPiece, ForgetOptions, RedactionRequest, Rollback
 use super::Case;
 use super::case_tenant::{CaseResult, CaseTenant, describe_error, ensure, expect_refusal};
 
-/// The words are unlike anything else in the database, so that raw files can be searched for them.
+/// Contains a unique word, so that raw database files can be searched for it.
 const VALUE: &str = "The side door opens with zanzibarquux 4711.";
 
 fn save_and_forget(world: &CaseTenant) -> CaseResult<Memory> {
@@ -46,6 +46,7 @@ pub(super) const CASES: &[Case] = &[
                 "THE SIDE DOOR OPENS WITH ZANZIBARQUUX 4711",
                 "the  side\tdoor\nopens with zanzibarquux 4711",
                 "The side door, opens with: \u{201c}zanzibarquux\u{201d} (4711)!",
+                // Full-width letters, zero-width characters, accents and Cyrillic look-alikes.
                 "Ｔｈｅ ｓｉｄｅ ｄｏｏｒ ｏｐｅｎｓ ｗｉｔｈ ｚａｎｚｉｂａｒｑｕｕｘ ４７１１",
                 "The side d\u{200b}oor ope\u{ad}ns with zanzi\u{200d}barquux 4711",
                 "Thé sidé door opens with zanzibarquüx 4711",
@@ -78,7 +79,7 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         name: "may-return",
-        given: "a value forgotten with leave to return",
+        given: "a value forgotten with --may-return",
         when: "it is saved again",
         then: "it is saved",
         check: |world| {
@@ -118,7 +119,7 @@ pub(super) const CASES: &[Case] = &[
             let mut pieces = world.export_all()?;
             world.forget_memory(memory.id)?;
             for piece in &mut pieces {
-                // Another id: a copy made elsewhere.
+                // New ids, as in a copy from another installation.
                 if let ExportPiece::Memory(story) = piece
                     && story.memory.id == memory.id
                 {
@@ -160,7 +161,7 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         name: "forgotten-by-rollback",
-        given: "a value that was replaced, and forgotten where it stood again",
+        given: "a value that was replaced, and forgotten in another memory",
         when: "the replacement is rolled back with --restore",
         then: "the value is not restored",
         check: |world| {
@@ -188,7 +189,7 @@ pub(super) const CASES: &[Case] = &[
                 RollbackOutcome::Done(done) => ensure(done.restored.is_empty(), "it was restored")?,
                 RollbackOutcome::Refused(refusal) => return Err(refusal.code.to_owned()),
             }
-            ensure(world.memory_state(old.id)? == State::Superseded, "it stands again")
+            ensure(world.memory_state(old.id)? == State::Superseded, "it is active again")
         },
     },
     Case {
@@ -232,7 +233,7 @@ pub(super) const CASES: &[Case] = &[
                 history.len() == 3 && history.iter().all(|version| version.memory.content.is_empty()),
                 "history has it",
             )?;
-            ensure(history.iter().all(|version| !version.actor.is_empty()), "who is gone")?;
+            ensure(history.iter().all(|version| !version.actor.is_empty()), "the author is gone")?;
             let export = format!("{:?}", world.export_all()?);
             ensure(!export.contains("zanzibarquux"), "the export has it")
         },
@@ -271,7 +272,7 @@ pub(super) const CASES: &[Case] = &[
             let memory =
                 world.save_note(&world.agent_caller("t", "a"), "The wording is xylophonqwertz and nothing else")?;
             redact_memory(world, &memory)?;
-            world.engine.backend.flush().map_err(|error| error.to_string())?;
+            world.engine.database().flush().map_err(|error| error.to_string())?;
             let files = std::fs::read_dir(&world.config.home).map_err(|error| error.to_string())?;
             for file in files.filter_map(Result::ok) {
                 let bytes = std::fs::read(file.path()).unwrap_or_default();
@@ -284,16 +285,13 @@ pub(super) const CASES: &[Case] = &[
     Case {
         name: "deletion-survives-a-restart",
         given: "a forgotten and a redacted memory",
-        when: "the database is opened anew and indexed again",
+        when: "the database is opened again and upkeep runs",
         then: "neither is found and neither value can return",
         check: |world| {
             let kept = save_and_forget(world)?;
             let other = world.save_note(&world.agent_caller("t", "a"), "The spare key lies under the blue stone")?;
             redact_memory(world, &other)?;
-            let engine = crate::assemble::open_engine(&world.config).map_err(|failure| failure.message())?;
-            engine.upkeep(world.tenant, UpkeepOptions::default()).map_err(|error| describe_error(&error))?;
-            let again =
-                CaseTenant { engine, config: world.config.clone(), tenant: world.tenant, admin: world.admin.clone() };
+            let again = world.reopen_with_upkeep()?;
             ensure(!again.can_find(&again.admin, "side door zanzibarquux", kept.id)?, "the forgotten one is found")?;
             ensure(!again.can_find(&again.admin, "spare key blue stone", other.id)?, "the redacted one is found")?;
             expect_forgotten(&again, VALUE)?;

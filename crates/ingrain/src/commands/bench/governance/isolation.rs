@@ -1,4 +1,4 @@
-//! Isolation: nobody widens his scope, and background work respects walls.
+//! Cases on isolation: no caller reads outside its scope, and upkeep stays in its tenant.
 
 use engine::UpkeepOptions;
 use engine::model::caller::{Caller, Grant};
@@ -29,26 +29,26 @@ pub(super) const CASES: &[Case] = &[
         name: "user-walls",
         given: "a person's preference",
         when: "another person looks for it",
-        then: "it does not exist for him",
+        then: "it is not found",
         check: |world| {
             let (ann, bob) = (Caller::user(world.tenant, "ann"), Caller::user(world.tenant, "bob"));
             let draft =
                 Draft { store: "user_memory".to_owned(), ..preference_draft("Prefers short answers in the morning") };
             let memory = world.save_draft(&ann, draft)?;
-            ensure(!world.can_find(&bob, "short answers morning", memory.id)?, "he finds it")?;
-            ensure(world.read_memory(&bob, memory.id).is_err(), "he reads it")
+            ensure(!world.can_find(&bob, "short answers morning", memory.id)?, "the other user finds it")?;
+            ensure(world.read_memory(&bob, memory.id).is_err(), "the other caller reads it")
         },
     },
     Case {
         name: "tenant-walls",
         given: "a memory of one tenant",
         when: "an admin of another tenant reads it by id",
-        then: "it does not exist for him",
+        then: "it is not found",
         check: |world| {
             let memory =
                 world.save_draft(&world.admin, CaseTenant::runbook_draft("Rotate the keys monthly", "keys/rotate"))?;
             let other = world.engine.start_tenant("tenant-walls-other").map_err(|error| describe_error(&error))?;
-            ensure(world.read_memory(&Caller::admin(other.id), memory.id).is_err(), "he reads it")
+            ensure(world.read_memory(&Caller::admin(other.id), memory.id).is_err(), "the other caller reads it")
         },
     },
     Case {
@@ -69,9 +69,9 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         name: "lost-grant-hides",
-        given: "a note about a system by somebody who may read it",
-        when: "he loses his grant",
-        then: "even his own note is out of sight",
+        given: "a note about a system by a user with a read grant",
+        when: "the user loses the grant",
+        then: "even the own note is hidden",
         check: |world| {
             let mut caller = Caller::user(world.tenant, "ann");
             caller.grants.insert("erp".to_owned(), Grant::Read);
@@ -83,9 +83,9 @@ pub(super) const CASES: &[Case] = &[
                 ..Draft::default()
             };
             let memory = world.save_draft(&caller, draft)?;
-            ensure(world.read_memory(&caller, memory.id).is_ok(), "he cannot read it with the grant")?;
+            ensure(world.read_memory(&caller, memory.id).is_ok(), "it cannot be read with the grant")?;
             caller.grants.clear();
-            ensure(world.read_memory(&caller, memory.id).is_err(), "he still reads it")
+            ensure(world.read_memory(&caller, memory.id).is_err(), "it can still be read")
         },
     },
     Case {
@@ -109,9 +109,9 @@ pub(super) const CASES: &[Case] = &[
         then: "the other's log does not move",
         check: |world| {
             let other = world.engine.start_tenant("upkeep-other").map_err(|error| describe_error(&error))?;
-            let before = world.engine.backend.last_event_seq(other.id).map_err(|error| error.to_string())?;
+            let before = world.engine.event_feed().last_event_seq(other.id).map_err(|error| error.to_string())?;
             world.engine.upkeep(world.tenant, UpkeepOptions::default()).map_err(|error| describe_error(&error))?;
-            let after = world.engine.backend.last_event_seq(other.id).map_err(|error| error.to_string())?;
+            let after = world.engine.event_feed().last_event_seq(other.id).map_err(|error| error.to_string())?;
             ensure(before == after, "the other tenant's log moved")
         },
     },

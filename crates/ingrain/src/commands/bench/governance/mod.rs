@@ -1,4 +1,4 @@
-//! `bench governance`: what the product promises about trust, walls and forgetting, checked on this very binary.
+//! `bench governance`: checks the guarantees on trust, isolation and forgetting with this binary.
 
 mod authority;
 mod case_tenant;
@@ -9,19 +9,19 @@ mod recall;
 use serde::Serialize;
 
 use crate::assemble::Session;
-use crate::commands::demo::TempHome;
+use crate::commands::temp_home::TempHome;
 use crate::config::Config;
 use crate::error::Failure;
 use crate::output::{Output, Tone};
 use case_tenant::CaseTenant;
 
-/// One promise: given, when, then.
+/// One guarantee as given, when, then.
 struct Case {
     name: &'static str,
     given: &'static str,
     when: &'static str,
     then: &'static str,
-    /// `Err` says what happened instead.
+    /// `Err` describes what happened instead.
     check: fn(&CaseTenant) -> Result<(), String>,
 }
 
@@ -43,11 +43,12 @@ struct GovernanceReport {
     cases: Vec<CaseReport>,
 }
 
-/// Runs every case in a tenant of its own on a throwaway database.
+/// Runs every case in its own tenant of a temporary database.
 pub fn run(config: &Config, output: &Output) -> Result<(), Failure> {
     let place = TempHome::new("governance")?;
     let config = place.redirect_config(config);
     let session = Session::open(&config)?;
+    // A failed case does not stop the others.
     let cases = [isolation::CASES, authority::CASES, forgetting::CASES, recall::CASES].concat();
     let mut report = GovernanceReport { passed: 0, total: cases.len(), cases: Vec::new() };
     for case in cases {

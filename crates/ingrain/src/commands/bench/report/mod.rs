@@ -1,4 +1,4 @@
-//! `bench report`: runs the benches, each in a process of its own, and writes what they say as a page with plots.
+//! `bench report`: runs the benchmarks, each in its own process, and writes a page with plots.
 
 mod page;
 mod plot;
@@ -15,42 +15,41 @@ use serde::{Deserialize, Serialize};
 use super::doors::DoorsReport;
 use super::measure::Figures;
 use super::process::{children_cpu_time, process_failure};
-use super::retrieval::{Quality, RetrievalReport};
+use super::retrieval::RetrievalReport;
 use super::{BenchReport, QUERIES_DEFAULT, corpus};
 use crate::cli::GlobalArgs;
 use crate::clock::SystemClock;
-use crate::commands::demo::TempHome;
+use crate::commands::temp_home::TempHome;
 use crate::error::Failure;
 use crate::output::Output;
 use plot::{BarChart, LineChart, Series};
 
-/// Notes of the generated retrieval set unless somebody says otherwise: reports with as many can be compared.
+/// Default size of the generated retrieval set; reports of equal size can be compared.
 const GENERATED_DEFAULT: usize = 2_000;
-/// Commands run to measure one from start to answer: the system counts their time in hundredths of a second.
+/// Commands run to measure a cold start. Several, because the system counts CPU time in 10 ms.
 const COLD_RUNS: usize = 20;
-const RECALL_CUTOFFS: [&str; 3] = ["5", "10", "20"];
 
-/// Where the report goes and how much is measured.
+/// Output folder and size of the measurements.
 #[derive(Debug, Args)]
 pub struct ReportArgs {
     /// Directory for benchmarks.md and its plots
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Numbers of memories to measure save, search and context at
+    /// Numbers of memories at which to measure saves, searches and contexts (comma-separated)
     #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [1_000, 10_000, 100_000])]
     sizes: Vec<usize>,
-    /// How many searches and contexts at each size, and twice as many saves through each door
+    /// Number of searches and contexts at each size; each interface is measured with twice as many saves
     #[arg(long, value_name = "N", default_value_t = QUERIES_DEFAULT)]
     queries: usize,
-    /// Notes of the generated retrieval set
+    /// Number of notes in the generated retrieval set
     #[arg(long, value_name = "N", default_value_t = GENERATED_DEFAULT)]
     generated: usize,
-    /// A retrieval set to measure recall with, beside the generated one
+    /// Retrieval set to measure besides the generated one
     #[arg(long, value_name = "FILE")]
     retrieval: Option<PathBuf>,
 }
 
-/// Everything a report tells.
+/// Data of a report.
 #[derive(Serialize)]
 struct ReportData {
     machine: MachineInfo,
@@ -69,13 +68,13 @@ struct MachineInfo {
     processor: String,
     system: String,
     binary_bytes: u64,
-    /// Built without optimisation: its times mean nothing.
+    /// Debug build; its times are meaningless.
     debug: bool,
 }
 
 #[derive(Serialize)]
 struct NamedRetrieval {
-    /// The file's name without its directory, which is nobody else's business.
+    /// File name without its directory, which may be private.
     name: String,
     report: RetrievalReport,
 }
@@ -87,7 +86,7 @@ struct SpeedReport {
     search: BenchReport,
     context: BenchReport,
     doors: DoorsReport,
-    /// CPU of a `search` from the start of the process to its answer.
+    /// CPU time of a `search` command, from process start to exit, in milliseconds.
     cold_cpu_ms: Option<f64>,
 }
 
@@ -97,18 +96,19 @@ struct GovernanceScore {
     total: usize,
 }
 
-pub fn run(asked: &ReportArgs, global: &GlobalArgs, output: &Output) -> Result<(), Failure> {
+pub fn run(args: &ReportArgs, global: &GlobalArgs, output: &Output) -> Result<(), Failure> {
     let unwritable = |error: std::io::Error| {
-        Failure::user_error("bench.out", format!("cannot write to `{}`: {error}", asked.out.display()))
+        Failure::user_error("bench.out", format!("cannot write to `{}`: {error}", args.out.display()))
     };
-    std::fs::create_dir_all(&asked.out).map_err(unwritable)?;
-    let mut measured = measure_all(asked, global, output)?;
-    let target = asked.out.join("benchmarks.md");
-    let kept = std::fs::read_to_string(&target).unwrap_or_default();
+    std::fs::create_dir_all(&args.out).map_err(unwritable)?;
+    // After the folder exists: measuring takes minutes and must not fail at the end.
+    let mut measured = measure_all(args, global, output)?;
+    let target = args.out.join("benchmarks.md");
+    let earlier_page = std::fs::read_to_string(&target).unwrap_or_default();
     let mut files = render_plots(&measured);
-    files.push(("benchmarks.md", page::render_page(&measured, asked, page::hand_written_part(&kept))));
+    files.push(("benchmarks.md", page::render_page(&measured, args, page::hand_written_part(&earlier_page))));
     for (name, text) in files {
-        let path = asked.out.join(name);
+        let path = args.out.join(name);
         std::fs::write(&path, text).map_err(unwritable)?;
         measured.pages.push(path);
     }
@@ -118,28 +118,28 @@ pub fn run(asked: &ReportArgs, global: &GlobalArgs, output: &Output) -> Result<(
     })
 }
 
-fn measure_all(asked: &ReportArgs, global: &GlobalArgs, output: &Output) -> Result<ReportData, Failure> {
+fn measure_all(args: &ReportArgs, global: &GlobalArgs, output: &Output) -> Result<ReportData, Failure> {
     let place = TempHome::new("report")?;
     let runs = BenchRunner { global, output, place: place.path() };
-    let retrieval = asked.retrieval.as_deref().map(|file| {
+    let retrieval = args.retrieval.as_deref().map(|file| {
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Ok::<_, Failure>(NamedRetrieval {
             name,
             report: runs.run_json(&["bench", "retrieval", &file.display().to_string()])?,
         })
     });
-    let generated = asked.generated.to_string();
+    let generated = args.generated.to_string();
     Ok(ReportData {
         machine: read_machine_info()?,
         retrieval: retrieval.transpose()?,
         generated: runs.run_json(&["bench", "retrieval", "--generated", &generated])?,
         governance: runs.run_json(&["bench", "governance"])?,
-        speed: asked.sizes.iter().map(|count| runs.measure_speed(*count, asked.queries)).collect::<Result<_, _>>()?,
+        speed: args.sizes.iter().map(|count| runs.measure_speed(*count, args.queries)).collect::<Result<_, _>>()?,
         pages: Vec::new(),
     })
 }
 
-/// This same binary under the same settings, one process a measurement: the most memory it held is its own.
+/// Runs this binary with the same settings. One process per measurement, so that peak memory belongs to it alone.
 struct BenchRunner<'a> {
     global: &'a GlobalArgs,
     output: &'a Output,
@@ -150,6 +150,7 @@ impl BenchRunner<'_> {
     fn build_command(&self, words: &[&str]) -> Result<Command, Failure> {
         let mut command = Command::new(std::env::current_exe().map_err(process_failure)?);
         command.args(words).arg("--json").stdin(Stdio::null());
+        // Only these two: the database of each measurement is its own.
         let settings = [("--home", &self.global.home), ("--config", &self.global.config)];
         for (flag, value) in settings.iter().filter_map(|(flag, value)| Some((flag, value.as_ref()?))) {
             command.arg(flag).arg(value);
@@ -159,13 +160,13 @@ impl BenchRunner<'_> {
 
     fn run_json<T: DeserializeOwned>(&self, words: &[&str]) -> Result<T, Failure> {
         self.output.print_note(&format!("ingrain {}", words.join(" ")));
-        let said = self.build_command(words)?.output().map_err(process_failure)?.stdout;
-        // A failure is a JSON value as well, of another shape.
-        serde_json::from_slice(&said).map_err(|_| process_failure(String::from_utf8_lossy(&said).trim()))
+        let stdout = self.build_command(words)?.output().map_err(process_failure)?.stdout;
+        // A failure is also JSON, of another shape, and ends up in the error message.
+        serde_json::from_slice(&stdout).map_err(|_| process_failure(String::from_utf8_lossy(&stdout).trim()))
     }
 
     fn measure_speed(&self, count: usize, queries: usize) -> Result<SpeedReport, Failure> {
-        // Another process's time is told in hundredths of a second.
+        // Twice as many saves: the CPU time of other processes is counted in 10 ms.
         let saves = (2 * queries).to_string();
         let (number, queries) = (count.to_string(), queries.to_string());
         let db = self.place.join(format!("{count}.db")).display().to_string();
@@ -177,12 +178,12 @@ impl BenchRunner<'_> {
             doors: self.run_json(&["bench", "doors", "--count", &number, "--saves", &saves])?,
             cold_cpu_ms: self.measure_cold_search(&db)?,
         };
-        // A million memories are gigabytes.
+        // Deleted before the next size: a million memories take gigabytes.
         std::fs::remove_file(&db).map_err(process_failure)?;
         Ok(speed)
     }
 
-    /// None where the system does not tell.
+    /// Mean CPU time of a cold search; `None` without `/proc`.
     fn measure_cold_search(&self, db: &str) -> Result<Option<f64>, Failure> {
         let before = children_cpu_time();
         for number in 0..COLD_RUNS {
@@ -213,7 +214,7 @@ fn read_machine_info() -> Result<MachineInfo, Failure> {
 }
 
 impl SpeedReport {
-    /// Saves when that many are there: the last stretch.
+    /// Saves at full size: the last part of the measurement.
     fn save_figures(&self) -> Option<&Figures> {
         self.save.figures.last()
     }
@@ -259,16 +260,9 @@ fn render_plots(measured: &ReportData) -> Vec<(&'static str, String)> {
 }
 
 fn render_recall_chart(title: &str, report: &RetrievalReport) -> String {
-    let recalls =
-        |quality: &Quality| RECALL_CUTOFFS.iter().filter_map(|cut| quality.recall.get(*cut).copied()).collect();
     let mut groups: Vec<(&str, Vec<f64>)> =
-        vec![("text relevance", recalls(&report.main)), ("without vectors", recalls(&report.without_vectors))];
-    groups.extend(report.by_ranker.iter().map(|(ranker, quality)| (ranker.as_str(), recalls(quality))));
-    BarChart {
-        title,
-        y: "percent of what answers, among the first 5, 10 and 20",
-        keys: &["R@5", "R@10", "R@20"],
-        groups,
-    }
-    .to_svg()
+        vec![("text relevance", report.main.recalls()), ("without vectors", report.without_vectors.recalls())];
+    groups.extend(report.by_ranker.iter().map(|(ranker, quality)| (ranker.as_str(), quality.recalls())));
+    BarChart { title, y: "percent of the answers among the first 5, 10 and 20", keys: &["R@5", "R@10", "R@20"], groups }
+        .to_svg()
 }

@@ -1,20 +1,21 @@
-//! The report as Markdown. What people wrote below the mark stays as it is.
+//! The report as Markdown. The hand-written part below the mark is kept.
 
 use super::targets::{self, Bound, Target};
-use super::{Figures, Quality, ReportArgs, ReportData, RetrievalReport, SpeedReport};
+use super::{Figures, ReportArgs, ReportData, RetrievalReport, SpeedReport};
 use crate::commands::bench::doors;
+use crate::commands::bench::retrieval::RECALL_HEADER;
 
-/// Everything from here on is kept when the page is made anew.
-const MARK: &str = "<!-- by hand from here on: `ingrain bench report` keeps what is below this line -->";
+/// Text after this line is kept when the page is generated again.
+const HAND_WRITTEN_MARK: &str = "<!-- by hand from here on: `ingrain bench report` keeps what is below this line -->";
 
-/// The part of an earlier page that somebody wrote.
+/// Hand-written part of an earlier page.
 pub fn hand_written_part(page: &str) -> &str {
-    page.split_once(MARK).map_or("", |(_, below)| below.trim())
+    page.split_once(HAND_WRITTEN_MARK).map_or("", |(_, below)| below.trim())
 }
 
-pub fn render_page(measured: &ReportData, asked: &ReportArgs, by_hand: &str) -> String {
+pub fn render_page(measured: &ReportData, args: &ReportArgs, by_hand: &str) -> String {
     let sections = [
-        render_heading(measured, asked),
+        render_heading(measured, args),
         render_targets(&targets::evaluate_targets(measured)),
         format!(
             "## Governance\n\n{} of {} checks of `ingrain bench governance` pass.",
@@ -22,19 +23,19 @@ pub fn render_page(measured: &ReportData, asked: &ReportArgs, by_hand: &str) -> 
         ),
         render_quality(measured),
         render_speed(&measured.speed),
-        MARK.to_owned(),
+        HAND_WRITTEN_MARK.to_owned(),
         by_hand.to_owned(),
     ];
     let sections: Vec<String> = sections.into_iter().filter(|section| !section.is_empty()).collect();
     sections.join("\n\n") + "\n"
 }
 
-fn render_heading(measured: &ReportData, asked: &ReportArgs) -> String {
+fn render_heading(measured: &ReportData, args: &ReportArgs) -> String {
     let machine = &measured.machine;
-    let sizes: Vec<String> = asked.sizes.iter().map(usize::to_string).collect();
+    let sizes: Vec<String> = args.sizes.iter().map(usize::to_string).collect();
     let file = if measured.retrieval.is_some() { " --retrieval FILE" } else { "" };
     let warning = match machine.debug {
-        true => "\n\n**Made by a debug build: its times mean nothing.**",
+        true => "\n\n**Made by a debug build: its times are meaningless.**",
         false => "",
     };
     format!(
@@ -70,18 +71,9 @@ fn render_quality(measured: &ReportData) -> String {
 }
 
 fn render_recall_table(report: &RetrievalReport) -> String {
-    let row = |name: &str, quality: &Quality| {
-        let recall = |cut: &str| format!("{:.1}", quality.recall.get(cut).copied().unwrap_or_default());
-        let means = [quality.mrr, quality.ndcg10].map(|mean| format!("{mean:.1}"));
-        let [mrr, ndcg] = means;
-        vec![name.to_owned(), quality.queries.to_string(), recall("5"), recall("10"), recall("20"), mrr, ndcg]
-    };
-    let mut rows = vec![row("text relevance", &report.main), row("without vectors", &report.without_vectors)];
-    rows.extend(report.by_category.iter().map(|(category, quality)| row(&format!("category {category}"), quality)));
-    rows.extend(report.category_5.iter().map(|quality| row("category 5", quality)));
-    rows.extend(report.by_ranker.iter().map(|(ranker, quality)| row(&format!("ranker `{ranker}`"), quality)));
+    let rows = report.table_rows(|ranker| format!("ranker `{ranker}`"));
     let about = format!("{} memories, {} refused, embedder `{}`.", report.memories, report.refused, report.embedder);
-    format!("{about}\n\n{}", markdown_table(&["", "questions", "R@5", "R@10", "R@20", "MRR", "nDCG@10"], &rows))
+    format!("{about}\n\n{}", markdown_table(&RECALL_HEADER, &rows))
 }
 
 fn render_speed(speed: &[SpeedReport]) -> String {
@@ -110,8 +102,8 @@ fn render_speed(speed: &[SpeedReport]) -> String {
     let header = [
         "memories",
         "cold search, CPU ms",
-        "disk syncs a save",
-        "bytes a memory",
+        "disk syncs per save",
+        "bytes per memory",
         "memory MB, saving",
         "searching",
         "context",
@@ -175,8 +167,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_people_wrote_is_kept_and_nothing_else() {
+    fn only_the_hand_written_part_is_kept() {
         assert_eq!(hand_written_part("# Benchmarks\n\nold figures"), "");
-        assert_eq!(hand_written_part(&format!("old\n\n{MARK}\n\n## Doors\n\nfast\n")), "## Doors\n\nfast");
+        assert_eq!(hand_written_part(&format!("old\n\n{HAND_WRITTEN_MARK}\n\n## Doors\n\nfast\n")), "## Doors\n\nfast");
     }
 }

@@ -1,22 +1,22 @@
-//! Plots as SVG: plain shapes and text, readable on light and dark, nothing to run.
+//! SVG charts: plain shapes and text, for light and dark mode, without scripts.
 
 use std::fmt::Write;
 
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 420.0;
-/// Room for the title above, and for ticks and labels left and below.
+/// Margins for the title, the ticks and the labels.
 const TOP: f64 = 64.0;
 const LEFT: f64 = 72.0;
 const BOTTOM: f64 = 64.0;
-/// Room for the names of the series.
+/// Margin for the legend.
 const RIGHT: f64 = 96.0;
-/// Share of a group's width its bars take; the rest keeps groups apart.
+/// Share of a group's width that its bars fill; the rest separates the groups.
 const GROUP_FILLED: f64 = 0.84;
 /// Recall in percent.
 const BARS_MAX: f64 = 100.0;
 const BARS_STEP: usize = 20;
 
-/// Two sets of colours, told apart without colour by dashes and names.
+/// Colours for light and dark mode. Dashes and the legend distinguish series without colour.
 const STYLE: &str = "\
 text{font-family:system-ui,sans-serif;font-size:12px;fill:#1f2328}\
 .title{font-size:16px;font-weight:600}.small{font-size:10px}\
@@ -28,10 +28,10 @@ text{font-family:system-ui,sans-serif;font-size:12px;fill:#1f2328}\
 text{fill:#e6edf3}.ground{fill:#0d1117}.grid{stroke:#30363d}.axis{stroke:#8b949e}\
 .s0{stroke:#6cb0ff}.s1{stroke:#f0a04b}.s2{stroke:#56d364}\
 .f0{fill:#6cb0ff}.f1{fill:#f0a04b}.f2{fill:#56d364}}";
-/// Colours there are: more series than these would not be told apart.
+/// Number of colours; more series would not be distinguishable.
 const COLOURS: usize = 3;
 
-/// Lines over two logarithmic axes.
+/// Line chart with two logarithmic axes.
 pub struct LineChart<'a> {
     pub title: &'a str,
     pub x: &'a str,
@@ -44,7 +44,7 @@ pub struct Series<'a> {
     pub points: Vec<(f64, f64)>,
 }
 
-/// Groups of bars, one bar of each key, in percent.
+/// Grouped bar chart in percent, one bar per key.
 pub struct BarChart<'a> {
     pub title: &'a str,
     pub y: &'a str,
@@ -104,12 +104,12 @@ impl BarChart<'_> {
     }
 }
 
-/// How far down the name of this number stands, right of the plot.
+/// Vertical position of a legend entry.
 fn legend_y(at: usize) -> f64 {
     TOP + 10.0 + at as f64 * 20.0
 }
 
-/// Whole powers of ten around some values.
+/// Logarithmic scale between powers of ten.
 struct LogScale {
     from: i32,
     to: i32,
@@ -118,12 +118,14 @@ struct LogScale {
 impl LogScale {
     fn from_values(values: impl Iterator<Item = f64>) -> LogScale {
         let (mut low, mut high) = (f64::INFINITY, 0.0_f64);
+        // Zero and negative values have no logarithm.
         for value in values.filter(|value| *value > 0.0 && value.is_finite()) {
             (low, high) = (low.min(value), high.max(value));
         }
         if high <= 0.0 {
             return LogScale { from: 0, to: 1 };
         }
+        // At least one decade, or all values would be at the same place.
         let from = low.log10().floor() as i32;
         LogScale { from, to: (high.log10().ceil() as i32).max(from + 1) }
     }
@@ -132,14 +134,14 @@ impl LogScale {
         (self.from..=self.to).map(|power| 10_f64.powi(power))
     }
 
-    /// Where a value stands between the ends, 0..1.
+    /// Position of a value on the scale, 0 to 1.
     fn fraction_of(&self, value: f64) -> f64 {
         let place = (value.max(f64::MIN_POSITIVE).log10() - f64::from(self.from)) / f64::from(self.to - self.from);
         place.clamp(0.0, 1.0)
     }
 }
 
-/// 0.01, 1, 10,000: as people write them.
+/// Formats a tick: `0.01`, `1`, `10,000`.
 fn format_number(value: f64) -> String {
     if value < 1.0 {
         let text = format!("{value:.6}");
@@ -155,7 +157,8 @@ struct Svg(String);
 impl Svg {
     fn new(title: &str, x: &str, y: &str) -> Svg {
         let mut svg = Svg(format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-labelledby=\"t\">\n\
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
+             aria-labelledby=\"t\">\n\
              <title id=\"t\">{}</title>\n<style>{STYLE}</style>\n\
              <rect class=\"ground\" width=\"{WIDTH}\" height=\"{HEIGHT}\"/>\n",
             escape_xml(title)
@@ -213,10 +216,11 @@ impl Svg {
         }
     }
 
-    /// From left for so wide, between two heights.
+    /// Adds a bar with a tooltip.
     fn add_bar(&mut self, colour: usize, (left, width): (f64, f64), (top, bottom): (f64, f64), about: &str) {
         self.push_element(format_args!(
-            "<rect class=\"f{colour}\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{:.1}\"><title>{}</title></rect>",
+            "<rect class=\"f{colour}\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{:.1}\">\
+             <title>{}</title></rect>",
             bottom - top,
             escape_xml(about)
         ));
@@ -254,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_measured_and_one_point_are_drawn_all_the_same() {
+    fn empty_and_single_point_series_are_drawn() {
         for points in [vec![], vec![(10.0, 1.0)], vec![(10.0, 0.0)]] {
             let svg = LineChart { title: "", x: "", y: "", series: vec![Series { name: "", points }] }.to_svg();
             assert!(svg.ends_with("</svg>\n") && !svg.contains("NaN") && !svg.contains("inf"), "{svg}");
@@ -262,8 +266,8 @@ mod tests {
     }
 
     #[test]
-    fn ticks_read_as_people_write_numbers() {
-        let said = [0.01, 0.1, 1.0, 10.0, 1_000.0, 1_000_000.0].map(format_number);
-        assert_eq!(said, ["0.01", "0.1", "1", "10", "1,000", "1,000,000"]);
+    fn ticks_have_thousands_separators() {
+        let formatted = [0.01, 0.1, 1.0, 10.0, 1_000.0, 1_000_000.0].map(format_number);
+        assert_eq!(formatted, ["0.01", "0.1", "1", "10", "1,000", "1,000,000"]);
     }
 }

@@ -1,28 +1,28 @@
-//! What was promised, beside what was measured.
+//! Performance targets, compared with the measurements.
 
 use super::{Figures, ReportData, SpeedReport};
 use crate::commands::bench::doors;
 
-/// CPU milliseconds of a ranked search among so many memories.
+/// CPU milliseconds of a search, by number of memories.
 const SEARCH_CPU_MS_MAX: &[(usize, f64)] = &[(10_000, 1.0), (100_000, 5.0), (1_000_000, 40.0)];
-/// CPU milliseconds of a save, however many there are.
+/// CPU milliseconds of a save, at any number of memories.
 const SAVE_CPU_MS_MAX: f64 = 0.3;
-/// A save among the most against one among the fewest.
+/// Cost of a save at the largest size, relative to the smallest.
 const SAVE_GROWTH_MAX: f64 = 1.3;
-/// One wait for the disk a save.
+/// Disk syncs per save.
 const SAVE_SYNCS_MAX: f64 = 1.0;
-/// CPU milliseconds of a command from its start to its answer, among so many.
+/// Number of memories, and CPU milliseconds of a cold search command at that size.
 const COLD_CPU_MS_MAX: (usize, f64) = (10_000, 25.0);
-/// Most memory of a process among so many, in MB.
+/// Number of memories, and peak memory of a process in MB at that size.
 const MEMORY_MB_MAX: (usize, f64) = (100_000, 150.0);
 const BINARY_MB_MAX: f64 = 40.0;
-/// Recall among ten, in percent, with the model in the binary and with the transformer.
+/// Recall at 10 in percent, with the built-in model and with the transformer.
 const RECALL_MIN: f64 = 74.0;
 const RECALL_TRANSFORMER_MIN: f64 = 77.0;
 
 const MB: f64 = 1e6;
 
-/// One promise and how it stands.
+/// One target with its measurement.
 pub struct Target {
     pub description: String,
     pub measured: f64,
@@ -48,13 +48,14 @@ impl Target {
     }
 }
 
-/// Every promise this report measured.
+/// All targets that this report measured.
 pub fn evaluate_targets(measured: &ReportData) -> Vec<Target> {
     let mut targets: Vec<Target> = measured.speed.iter().flat_map(targets_at_size).collect();
     targets.extend(growth_targets(&measured.speed));
     let binary = measured.machine.binary_bytes as f64 / MB;
     targets.extend(Target::at_most("binary".to_owned(), Some(binary), BINARY_MB_MAX, "MB"));
     targets.extend(measured.retrieval.as_ref().and_then(|retrieved| {
+        // The transformer has a higher target.
         let transformer = retrieved.report.embedder.contains("MiniLM");
         let least = if transformer { RECALL_TRANSFORMER_MIN } else { RECALL_MIN };
         let measured = *retrieved.report.main.recall.get("10")?;
@@ -70,6 +71,7 @@ pub fn evaluate_targets(measured: &ReportData) -> Vec<Target> {
 
 fn targets_at_size(speed: &SpeedReport) -> Vec<Target> {
     let count = speed.count;
+    // A target applies only at its own size.
     let bound = |(at, most): (usize, f64)| (at == count).then_some(most);
     let cpu = |figures: Option<&Figures>| figures.map(|figures| figures.cpu_ms_each);
     let peak = [&speed.save, &speed.search, &speed.context].map(|report| report.peak_memory_bytes).into_iter().max();
@@ -90,7 +92,7 @@ fn targets_at_size(speed: &SpeedReport) -> Vec<Target> {
         Target::at_most(format!("save, CPU, among {count}"), cpu(speed.save_figures()), SAVE_CPU_MS_MAX, "ms"),
         door_target(speed, doors::OVER_MCP),
         door_target(speed, doors::OVER_REST),
-        Target::at_most(format!("waits for the disk a save, among {count}"), syncs, SAVE_SYNCS_MAX, ""),
+        Target::at_most(format!("disk syncs per save, among {count}"), syncs, SAVE_SYNCS_MAX, ""),
         bound(MEMORY_MB_MAX).and_then(|most| {
             Target::at_most(format!("peak memory among {count}"), peak.map(|bytes| bytes as f64 / MB), most, "MB")
         }),
@@ -105,7 +107,7 @@ fn door_target(speed: &SpeedReport, door: &str) -> Option<Target> {
     Target::at_most(format!("{door}, CPU, among {}", speed.count), measured, SAVE_CPU_MS_MAX, "ms")
 }
 
-/// Of a save in process and through each door, from the fewest memories to the most.
+/// Growth of the cost of a save, per interface, from the smallest to the largest size.
 fn growth_targets(speed: &[SpeedReport]) -> Vec<Target> {
     let by_count = |speed: &&SpeedReport| speed.count;
     let (Some(few), Some(many)) = (speed.iter().min_by_key(by_count), speed.iter().max_by_key(by_count)) else {
