@@ -87,6 +87,7 @@ impl Engine {
             return Err(Error::invalid("shape.expires_at", "the expiry is in the past: give a later time"));
         }
         let key = bans::ensure_ban_key(self, caller.tenant)?;
+        // The reason may quote the value.
         let reason = safety::without_secrets(reason.to_owned());
         let by = caller.principal.clone();
         let allowed = AllowedValue { digest: allow_digest(&key.key, &sha256), reason, by, at: now, expires_at };
@@ -122,6 +123,7 @@ impl Engine {
         let event = EventBody::new(EventName::AuditRecorded, caller, now)
             .with_field("action", "scanner.disallowed")
             .with_field("allowed", digest);
+        // Guarded, so that of two concurrent calls only one records the removal.
         let change = Change::new(caller.tenant, now)
             .with_guard(Guard::RowInState {
                 kind: RowKind::Allowed,

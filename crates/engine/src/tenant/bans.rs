@@ -85,6 +85,7 @@ const BAN_KEY_STATE: &str = "key";
 impl SideRecord for BanKey {
     const KIND: RowKind = RowKind::Bans;
     fn row_id(&self) -> String {
+        // A digest: ids appear in messages, the key must not.
         format!("key-{}", &crate::text::digest::content_sha256(&self.key)[..16])
     }
     fn row_time(&self) -> Timestamp {
@@ -187,6 +188,7 @@ pub(crate) fn check_bans(
     scope: &Scope,
     draft: &Draft,
 ) -> Result<BanCheck, Error> {
+    // Without a key, nothing was ever banned in this tenant.
     if keys.is_empty() {
         return Ok(BanCheck::default());
     }
@@ -285,6 +287,7 @@ fn normalized_values(draft: &Draft, lengths: impl Iterator<Item = usize>) -> Vec
     let mut values: Vec<String> = fields.into_iter().flatten().map(normalize::normalise_text).collect();
     let sentences = normalize::normalised_sentences(&draft.content);
     for length in lengths.filter(|length| *length > 0) {
+        // Short runs, such as "ok", occur everywhere and do not identify a value.
         values.extend(sentences.windows(length).map(|run| run.concat()).filter(|run| normalize::is_distinctive(run)));
     }
     values.sort();

@@ -47,6 +47,7 @@ pub(crate) fn ensure_not_erased_since(engine: &Engine, tenant: TenantId, began_a
     };
     let certificates = engine.backend.list_rows(tenant, RowKind::Certificates, &newest)?;
     match certificates.first() {
+        // An erasure in the same microsecond counts as later.
         Some(certificate) if certificate.at >= began_at => {
             Err(Error::conflict("conflict.erased", "the tenant was erased in the meantime; nothing was saved"))
         }

@@ -82,6 +82,7 @@ impl Engine {
 
     /// Deletes a pipeline's opt-ins and its memories with their history. Returns the number of memories. Admins only.
     pub fn delete_pipeline(&self, caller: &Caller, pipeline: &str) -> Result<u64, Error> {
+        // Refuses callers other than admins. Includes disabled opt-ins, whose memories are still stored.
         let opt_ins = self.opt_ins(caller, Some(pipeline))?;
         let stores = self.stores(caller)?;
         let now = self.clock.now();
@@ -89,6 +90,7 @@ impl Engine {
         for opt_in in &opt_ins {
             change = change.with_write(Write::DeleteRow { kind: RowKind::Pipelines, id: opt_in.row_id() });
             let scope = Scope::Pipeline { pipeline: opt_in.pipeline.clone(), agent: opt_in.agent.clone() };
+            // Custom stores of scope `pipeline`, too, not only `lessons`.
             for store in stores.iter().filter(|store| store.scope == scope.kind()) {
                 let place = Place { store: store.slug.clone(), scope: scope.clone() };
                 change = change.with_write(Write::Erase { place });

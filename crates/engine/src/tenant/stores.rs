@@ -98,6 +98,7 @@ impl Engine {
     pub fn archive_store(&self, caller: &Caller, slug: &str) -> Result<Store, Error> {
         admins_only(caller)?;
         let now = self.clock.now();
+        // Also for a built-in store that was never used: its row is created as archived.
         let store = Store { archived_at: Some(now), ..open_store(self, caller, slug)? };
         let event = EventBody::new(EventName::StoreArchived, caller, now).with_field("store", slug);
         self.commit(Change::new(caller.tenant, now).with_write(Write::Row(store.to_row())).with_event(event))?;
@@ -181,6 +182,7 @@ pub(crate) fn plan_new_store(caller: &Caller, store: &Store) -> Change {
 }
 
 pub(crate) fn checked_slug(slug: &str) -> Result<(), Error> {
+    // ASCII only: slugs appear in URLs, flags and file names.
     let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'-';
     match !slug.is_empty() && slug.len() <= 64 && slug.bytes().all(plain) {
         true => Ok(()),
