@@ -1,4 +1,4 @@
-//! The audit log from outside: appended to, readable by the whole tenant.
+//! The audit log of external events: append-only, readable by the whole tenant.
 
 use axum::Json;
 use axum::extract::State;
@@ -48,7 +48,7 @@ async fn record_audit(
     to_saved_response(answer)
 }
 
-/// What was recorded, or why not.
+/// 201 with the saved entry, or the refusal as a problem.
 pub(super) fn to_saved_response(answer: Remembered) -> Result<(StatusCode, Json<SavedView>), Problem> {
     match answer {
         Remembered::Saved(saved) => Ok((StatusCode::CREATED, Json(SavedView::new(&saved)))),
@@ -66,7 +66,7 @@ async fn list_audit_entries(
     Ok(Json(to_entry_page(app.entrance.call("audit", work).await?)))
 }
 
-/// A stretch of a log.
+/// A page of log entries, newest first.
 pub(super) fn to_entry_page(listing: Listing) -> Page<LogEntryView> {
     let next_cursor = listing.next.as_ref().map(|next| next.to_token(SortOrder::Newest));
     Page { items: listing.memories.into_iter().map(LogEntryView::from).collect(), next_cursor }

@@ -68,7 +68,7 @@ async fn build_context(
     let work = move |engine: &engine::Engine| match body.window.take() {
         Some(_) if body.has_turn_options() => {
             let message =
-                "a window stands alone: filters, budgets, `for`, `as_of` and `format` are of a turn's context";
+                "`window` excludes filters, budgets, `for`, `as_of` and `format`: these belong to a turn's context";
             Err(Problem::bad_request("shape.window", message))
         }
         Some(window) => {

@@ -1,4 +1,4 @@
-//! The knowledge base and skills: documents in, published, listed, searched.
+//! The knowledge base: ingest, publish, remove, list and search documents; and the list of skills.
 
 use axum::Json;
 use axum::extract::State;
@@ -62,8 +62,8 @@ async fn ingest_document(
     auth: AuthenticatedCaller,
     JsonBody(body): JsonBody<IngestBody>,
 ) -> Result<Json<IngestedView>, Problem> {
-    let given = DocumentText::from(body);
-    let done = app.entrance.call("ingest", move |engine| Ok(engine.ingest(&auth.caller, &given)?)).await?;
+    let document = DocumentText::from(body);
+    let done = app.entrance.call("ingest", move |engine| Ok(engine.ingest(&auth.caller, &document)?)).await?;
     Ok(Json(done.into()))
 }
 
@@ -110,6 +110,6 @@ async fn search_documents(
 }
 
 async fn list_skills(State(app): State<App>, _: AuthenticatedCaller) -> Result<Json<Page<SkillBody>>, Problem> {
-    let shelved = app.entrance.call("skills", |engine| Ok(engine.skills())).await?;
-    Ok(Json(Page::from_items(shelved.skills.into_iter().map(SkillBody::from).collect())))
+    let loaded = app.entrance.call("skills", |engine| Ok(engine.skills())).await?;
+    Ok(Json(Page::from_items(loaded.skills.into_iter().map(SkillBody::from).collect())))
 }

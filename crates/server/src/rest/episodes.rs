@@ -1,4 +1,4 @@
-//! What agents went through: whole conversations in, sessions out, and the recall over four sources.
+//! Episodes: saving the turns of conversations, listing sessions, and recall from four sources.
 
 use axum::Json;
 use axum::extract::State;

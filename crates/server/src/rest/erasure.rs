@@ -1,4 +1,4 @@
-//! Erasing for good, the proof of it, and what may not return.
+//! Erasure of users, pipelines and tenants, its certificates, and bans on erased values.
 
 use axum::Json;
 use axum::extract::State;
@@ -69,7 +69,7 @@ async fn erase_subject(
         Ok(engine.erase(&auth.caller, &body.to_erase_target(), body.reason.clone(), body.may_return)?)
     };
     let certificate = app.entrance.call("erase", work).await?;
-    // A tenant's keys end with it.
+    // Erasing a tenant revokes its keys, which may still be cached.
     app.authenticator.invalidate_keys();
     Ok((StatusCode::CREATED, Json(CertificateView { certificate })))
 }

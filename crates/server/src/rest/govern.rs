@@ -1,4 +1,4 @@
-//! Redacting, taking back, holding back; and where a memory comes from.
+//! Redaction, rollback and quarantine of a memory, and its lineage.
 
 use axum::Json;
 use axum::extract::State;
@@ -22,27 +22,27 @@ use crate::wire::remember::SavedView;
 const TAG: &str = "governance";
 
 pub(super) fn governance_endpoints() -> Vec<Endpoint> {
-    let deed = |endpoint: Endpoint| endpoint.with_problems(&[NOT_FOUND, CONFLICT]).with_idempotency_key();
+    let governed = |endpoint: Endpoint| endpoint.with_problems(&[NOT_FOUND, CONFLICT]).with_idempotency_key();
     vec![
-        deed(
+        governed(
             Endpoint::new(Method::POST, "/v1/memories/{id}/redact", "redact", redact_memory)
                 .with_description(TAG, "Redact a memory", "Erases what it said from every version, the index and the vector; who, when and why remain, with a certificate.")
                 .with_body::<RedactBody>(json!({ "reason": "holds a customer's name" }))
                 .with_json_answer::<RedactedView>(StatusCode::OK, "Redacted", Value::Null),
         ),
-        deed(
+        governed(
             Endpoint::new(Method::POST, "/v1/memories/{id}/rollback", "rollback", roll_back_memory)
                 .with_description(TAG, "Roll a memory back", "Tombstones an active memory; on request what it replaced stands again: the memories it superseded, or, where it was a new version of what stood there, the version before, in the same memory. `not_restored` says what does not, and why.")
                 .with_body::<RollbackBody>(json!({ "restore": true, "reason": "it was wrong" }))
                 .with_json_answer::<RolledBackView>(StatusCode::OK, "Rolled back", Value::Null),
         ),
-        deed(
+        governed(
             Endpoint::new(Method::POST, "/v1/memories/{id}/quarantine", "quarantine", quarantine_memory)
                 .with_description(TAG, "Hold a memory back", "And, on request, everything derived from it. Reviewers only.")
                 .with_body::<QuarantineBody>(json!({ "derived": true, "reason": "a poisoned source" }))
                 .with_json_answer::<QuarantinedView>(StatusCode::OK, "Held back", json!({ "memories": [], "reached": [] })),
         ),
-        deed(
+        governed(
             Endpoint::new(Method::POST, "/v1/memories/{id}/release", "release", release_memory)
                 .with_description(TAG, "Let go of what was held back", "Reviewers only.")
                 .with_body::<QuarantineBody>(json!({ "reason": "checked" }))

@@ -1,4 +1,4 @@
-//! Keys: create, list, rotate, revoke. Admins only.
+//! API keys: create, list, rotate and revoke. Admins only.
 
 use axum::Json;
 use axum::extract::State;
@@ -72,6 +72,7 @@ async fn rotate_key(
     let overlap = SignedDuration::from_secs(body.overlap_seconds.unwrap_or(0) as i64);
     let work = move |engine: &engine::Engine| Ok(engine.rotate_key(&auth.caller, &id.to_string(), overlap, random)?);
     let issued = app.entrance.call("rotate_key", work).await?;
+    // The old key may end at once, and cached keys are not looked up again for a while.
     app.authenticator.invalidate_keys();
     Ok((StatusCode::CREATED, Json(issued.into())))
 }
@@ -87,7 +88,7 @@ async fn revoke_key(
     Ok(Json(key.into()))
 }
 
-/// Fresh random bytes for a key.
+/// Random bytes for the text of a new key.
 pub(super) fn random_key_bytes() -> Result<[u8; KEY_RANDOM_BYTES], Problem> {
     let mut bytes = [0; KEY_RANDOM_BYTES];
     SystemRandom::new().fill(&mut bytes).map_err(|_| Problem::internal())?;

@@ -1,4 +1,5 @@
-//! Layered memory: facts to confirm, and one memory instead of many. Always through review.
+//! Layered memory: proposals of profile facts and of merged memories, and the context for planning. Proposals change
+//! nothing until a review approves them.
 
 use axum::Json;
 use axum::extract::State;

@@ -41,7 +41,7 @@ async fn list_memories(
 ) -> Result<Json<Page<MemoryView>>, Problem> {
     let (order, after) = (SortOrder::from(params.sort), params.parse_cursor()?);
     let view = if params.content { MemoryView::with_content } else { MemoryView::without_content };
-    // A summary may be all there is to read.
+    // `read_list`, not `list`: a summary counts as reading the memory.
     let listing = app
         .entrance
         .call("list", move |engine| {
@@ -90,16 +90,16 @@ async fn read_memory(
     Ok(json_with_etag(StatusCode::OK, version, MemoryView::with_content(memory)))
 }
 
-/// Drops what describes a body from an answer that has none.
+/// Drops the headers that describe a body from an answer without one.
 trait RetainOnly {
     fn retain_only(&mut self, name: &axum::http::HeaderName);
 }
 
 impl RetainOnly for axum::http::HeaderMap {
     fn retain_only(&mut self, name: &axum::http::HeaderName) {
-        let kept = self.remove(name);
+        let value = self.remove(name);
         self.clear();
-        if let Some(value) = kept {
+        if let Some(value) = value {
             self.insert(name.clone(), value);
         }
     }

@@ -1,4 +1,4 @@
-//! Forget, pin, confirm: what changes how a memory stands, and not what it says.
+//! Forget, pin and confirm: changes of a memory's state that leave its content alone.
 
 use axum::extract::State;
 use axum::http::{Method, StatusCode};

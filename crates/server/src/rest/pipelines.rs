@@ -1,4 +1,4 @@
-//! Pipelines: which agent of which has memory.
+//! Pipelines: which of their agents have memory, and deleting a pipeline with its memories.
 
 use axum::Json;
 use axum::extract::{Path, State};

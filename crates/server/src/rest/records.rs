@@ -1,4 +1,4 @@
-//! The read-only surface of layered memory: a record by id, and search by the `layered` ranker.
+//! Layered records, read only: one by id, and search with the `layered` ranker.
 
 use axum::Json;
 use axum::extract::State;

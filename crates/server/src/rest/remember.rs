@@ -48,8 +48,9 @@ async fn remember_memory(
     FastJsonBody(body): FastJsonBody<RememberBody>,
 ) -> Result<Response, Problem> {
     let create_only = conditions.is_create_only();
+    // A condition that came in a header fails with 412, one that came in the body with 409.
     let in_headers = create_only || conditions.if_match.is_some();
-    // In a box: what waits for the disk is carried about.
+    // Boxed: the draft lives across awaits, and a large future would be copied at each of them.
     let draft = Box::new(Draft { create_only, ..Draft::from(body) });
     let saved = save_draft(&app, auth, conditions, draft)
         .await

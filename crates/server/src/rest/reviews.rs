@@ -1,4 +1,4 @@
-//! Reviews: propose, look, decide.
+//! Reviews: propose, list, read and decide.
 
 use axum::Json;
 use axum::extract::State;

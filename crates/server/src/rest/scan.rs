@@ -1,4 +1,4 @@
-//! What the scanner would say of a text, without saving it, what it lets through on purpose, and what is stored.
+//! The safety scanner: scan a text without saving it, scan stored memories again, and allow single values.
 
 use axum::Json;
 use axum::extract::State;
@@ -80,7 +80,7 @@ async fn scan_all(
     auth: AuthenticatedCaller,
     JsonBody(body): JsonBody<RescanBody>,
 ) -> Result<Json<RescannedView>, Problem> {
-    let after = body.cursor.as_deref().map(|word| ListCursor::from_token(RESCAN_ORDER, word)).transpose()?;
+    let after = body.cursor.as_deref().map(|token| ListCursor::from_token(RESCAN_ORDER, token)).transpose()?;
     let rescanned =
         app.entrance.call("scan_all", move |engine| Ok(engine.rescan(&auth.caller, after, body.propose)?)).await?;
     Ok(Json(rescanned.into()))
@@ -92,15 +92,15 @@ async fn allow_value(
     JsonBody(body): JsonBody<AllowBody>,
 ) -> Result<(StatusCode, Json<AllowedView>), Problem> {
     let work = move |engine: &Engine| {
-        let (what, expires_at) = (body.to_allow_target()?, body.expires_at);
-        Ok(engine.allow(&auth.caller, &what, &body.reason, expires_at)?)
+        let (target, expires_at) = (body.to_allow_target()?, body.expires_at);
+        Ok(engine.allow(&auth.caller, &target, &body.reason, expires_at)?)
     };
     Ok((StatusCode::CREATED, Json(AllowedView { allowed: app.entrance.call("allow", work).await? })))
 }
 
 async fn list_allowed(State(app): State<App>, auth: AuthenticatedCaller) -> Result<Json<Page<AllowedView>>, Problem> {
-    let found = app.entrance.call("allowed", move |engine| Ok(engine.allowed_values(&auth.caller)?)).await?;
-    Ok(Json(Page::from_items(found.into_iter().map(|allowed| AllowedView { allowed }).collect())))
+    let values = app.entrance.call("allowed", move |engine| Ok(engine.allowed_values(&auth.caller)?)).await?;
+    Ok(Json(Page::from_items(values.into_iter().map(|allowed| AllowedView { allowed }).collect())))
 }
 
 async fn disallow_value(

@@ -1,4 +1,4 @@
-//! Stores: list, create, archive.
+//! Stores: list, create and archive.
 
 use axum::Json;
 use axum::extract::State;

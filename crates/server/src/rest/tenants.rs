@@ -1,4 +1,4 @@
-//! Tenants: operators make them; everybody else sees their own.
+//! Tenants: operators create and list all of them, other callers see their own.
 
 use axum::Json;
 use axum::extract::State;
@@ -39,8 +39,8 @@ pub(super) fn tenant_endpoints() -> Vec<Endpoint> {
 
 async fn list_tenants(State(app): State<App>, auth: AuthenticatedCaller) -> Result<Json<Page<TenantView>>, Problem> {
     let tenants = app.entrance.call("tenants", move |engine| Ok(engine.tenants()?)).await?;
-    let own = |standing: &TenantStatus| auth.operator || standing.tenant.id == auth.caller.tenant;
-    Ok(Json(Page::from_items(tenants.into_iter().filter(own).map(TenantView::from).collect())))
+    let visible = |status: &TenantStatus| auth.operator || status.tenant.id == auth.caller.tenant;
+    Ok(Json(Page::from_items(tenants.into_iter().filter(visible).map(TenantView::from).collect())))
 }
 
 async fn create_tenant(
@@ -52,18 +52,18 @@ async fn create_tenant(
         return Err(Problem::forbidden("policy.operators_only", "only an operator may do this"));
     }
     let random = random_key_bytes()?;
-    let made = app
+    let created = app
         .entrance
         .call("create_tenant", move |engine| {
             let tenant = engine.create_tenant(&body.slug)?;
-            // It can make keys that may set anything; so it may do so itself.
+            // An admin can issue keys that may set every header, so the first key may set them too.
             let rights = KeyRights { may_set: Settable::ALL.to_vec(), ..KeyRights::for_role(Role::Admin) };
             let new = NewKey { name: "first admin".to_owned(), rights, expires_at: None };
             let issued = engine.create_key(&Caller::admin(tenant.id), new, random)?;
             Ok(CreatedTenantView { tenant: TenantStatus { tenant, erased_at: None }.into(), admin_key: issued.into() })
         })
         .await?;
-    Ok((StatusCode::CREATED, Json(made)))
+    Ok((StatusCode::CREATED, Json(created)))
 }
 
 fn tenant_example() -> Value {

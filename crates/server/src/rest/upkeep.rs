@@ -1,4 +1,4 @@
-//! Upkeep now rather than by the ticker, and what is kept.
+//! Upkeep on request, and the usage of a tenant and of the installation.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +43,7 @@ async fn run_upkeep(State(app): State<App>, auth: AuthenticatedCaller) -> Result
         .entrance
         .call("upkeep", move |engine| Ok(engine.upkeep_now(&auth.caller, UpkeepOptions::default())?))
         .await?;
-    // Counted by name, so that a new sort of upkeep shows here by itself.
+    // A map of counters rather than fields, so that a new kind of upkeep shows up without a change here.
     let done: BTreeMap<String, u64> =
         serde_json::to_value(done).and_then(serde_json::from_value).map_err(|_| Problem::internal())?;
     Ok(Json(UpkeepView { done }))
@@ -51,7 +51,7 @@ async fn run_upkeep(State(app): State<App>, auth: AuthenticatedCaller) -> Result
 
 async fn show_usage(State(app): State<App>, auth: AuthenticatedCaller) -> Result<Json<TenantUsageView>, Problem> {
     let work = move |engine: &engine::Engine| {
-        let kept = engine.tenant_usage(&auth.caller)?;
+        let usage = engine.tenant_usage(&auth.caller)?;
         let installation = match auth.operator {
             true => {
                 let health = engine.database().health().map_err(Error::from)?;
@@ -66,8 +66,8 @@ async fn show_usage(State(app): State<App>, auth: AuthenticatedCaller) -> Result
             }
             false => None,
         };
-        let stores = kept.stores.into_iter().map(StoreUsageView::from).collect();
-        Ok(TenantUsageView { stores, last_event: kept.last_event, installation })
+        let stores = usage.stores.into_iter().map(StoreUsageView::from).collect();
+        Ok(TenantUsageView { stores, last_event: usage.last_event, installation })
     };
     Ok(Json(app.entrance.call("usage", work).await?))
 }

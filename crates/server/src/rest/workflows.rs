@@ -1,4 +1,4 @@
-//! What steps of workflows came to: appended to, readable by the whole tenant.
+//! Outputs of workflow steps: append-only, readable by the whole tenant.
 
 use axum::Json;
 use axum::extract::State;
