@@ -97,7 +97,7 @@ impl Engine {
 
     /// Creates missing seed stores, and the seed documents that were never created before.
     pub fn seed(&self, tenant: TenantId) -> Result<(), Error> {
-        let caller = Caller { principal: "ingrain".to_owned(), ..Caller::admin(tenant) };
+        let caller = Caller::system(tenant);
         for builtin in BUILTIN_STORES.iter().filter(|builtin| builtin.seeded) {
             if self.backend.get_row(tenant, RowKind::Stores, builtin.slug)?.is_none() {
                 stores::store_for_write(self, &caller, builtin.slug)?;
@@ -119,7 +119,7 @@ fn ensure_tenant(engine: &Engine, slug: &str) -> Result<(Tenant, bool), Error> {
     checked_slug(slug)?;
     let id = TenantId(engine.clock.fresh_id());
     let tenant = engine.backend.ensure_tenant(&Tenant { id, slug: slug.to_owned(), created_at: engine.clock.now() })?;
-    // The backend answers with the row that stands. Another id means that another call was first, perhaps just now.
+    // The backend returns the stored row: another id means that another call created the tenant, perhaps just now.
     let is_new = tenant.id == id;
     Ok((tenant, is_new))
 }

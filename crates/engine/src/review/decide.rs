@@ -159,7 +159,7 @@ pub(crate) fn supersede_review(engine: &Engine, caller: &Caller, review: &Review
 /// Closes reviews that waited longer than `review_days_max`; returns how many. At most `list_max` of each state a call:
 /// upkeep comes again.
 pub(crate) fn expire_reviews(engine: &Engine, tenant: TenantId, now: Timestamp) -> Result<u64, Error> {
-    let caller = Caller { principal: "ingrain".to_owned(), ..Caller::admin(tenant) };
+    let caller = Caller::system(tenant);
     let days = i64::from(engine.limits().review_days_max);
     let Ok(before) = now.checked_sub((days * 24).hours()) else { return Ok(0) };
     let mut expired = 0;

@@ -164,7 +164,7 @@ impl<'a> DocumentLease<'a> {
 
     /// Adds the archiving of chunks, with the product as author.
     fn plan_chunk_archival(&self, mut change: Change, chunks: &[Memory], reason: Option<&str>) -> Change {
-        let author = Caller { principal: "ingrain".to_owned(), ..Caller::admin(self.caller.tenant) };
+        let author = Caller::system(self.caller.tenant);
         let (now, operation, name) = (self.engine.clock.now(), Operation::Archive, EventName::Archived);
         for memory in chunks {
             let reason = reason.map(str::to_owned);

@@ -100,7 +100,7 @@ fn commit_extension(
     until: Timestamp,
     now: Timestamp,
 ) -> Result<bool, Error> {
-    let caller = Caller { principal: "ingrain".to_owned(), ..Caller::admin(tenant) };
+    let caller = Caller::system(tenant);
     let reason = Some("its conversation is still active".to_owned());
     let stamp = VersionStamp::new(&caller, engine.fresh_version_id(), now, reason);
     let entry = VersionedEntry::from_transition(memory, Operation::Extend, stamp, Vec::new(), |memory| {

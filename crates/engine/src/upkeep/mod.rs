@@ -202,7 +202,7 @@ fn archive_batch(
     name: EventName,
     now: Timestamp,
 ) -> Result<u64, Error> {
-    let caller = Caller { principal: "ingrain".to_owned(), ..Caller::admin(tenant) };
+    let caller = Caller::system(tenant);
     let steps: Vec<Change> =
         batch.iter().map(|memory| quota::plan_archive(engine, &caller, memory, operation, name, now, None)).collect();
     match engine.backend.commit_setup(steps.iter().cloned().fold(Change::new(tenant, now), Change::with_change)) {
