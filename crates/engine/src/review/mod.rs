@@ -50,12 +50,14 @@ pub(crate) fn may_decide(
     owners: Option<&PathOwners>,
     has_other_decider: bool,
 ) -> Result<(), Refusal> {
+    // Owners are looked up by the target path: reviews without one have none.
     let owned = review.target_path.as_deref().and_then(|path| owners?.reviewers_of(path));
     let is_own_scope = matches!(&review.scope, Scope::User { user } if caller.user.as_ref() == Some(user));
     let entitled = caller.rules.manage
         && match (caller.role, owned) {
             (Role::Admin, _) => true,
             (Role::Agent | Role::Service, _) => false,
+            // Owners replace the general rule: a reviewer who is no owner of the path may not decide.
             (Role::Reviewer | Role::User, Some(reviewers)) => reviewers.contains(&caller.principal),
             (Role::Reviewer, None) => true,
             (Role::User, None) => is_own_scope,
@@ -67,6 +69,7 @@ pub(crate) fn may_decide(
         };
         return Err(Refusal::new("policy.reviewers_only", message));
     }
+    // Only promotions: they publish to all callers. In a tenant with one person, that person decides alone.
     if has_other_decider && review.action == Action::Promote && review.proposer == caller.principal {
         let message = "the proposer of a promotion cannot decide it: ask another reviewer";
         return Err(Refusal::new("policy.own_proposal", message));
