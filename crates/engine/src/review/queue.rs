@@ -2,7 +2,6 @@
 
 use jiff::Timestamp;
 
-use super::may_decide;
 use crate::Engine;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
@@ -15,6 +14,7 @@ use crate::model::refusal::Refusal;
 use crate::model::review::{Action, Review, ReviewState};
 use crate::model::row::{RowFilter, SideRecord};
 use crate::model::vocabulary::State;
+use crate::policy;
 use crate::policy::{ProposalOrigin, Readable, may_see_proposal};
 use crate::ports::cursor::{decode_time_cursor, encode_time_cursor};
 use crate::ports::{Address, row};
@@ -156,7 +156,7 @@ pub(crate) fn find_review(engine: &Engine, caller: &Caller, id: &str) -> Result<
     Err(Error::conflict("conflict.not_constrained", not_waiting_message(memory.state)))
 }
 
-/// [`may_decide`], with path owners and other deciders looked up.
+/// [`policy::may_decide`], with path owners and other deciders looked up.
 pub(crate) fn check_may_decide(
     engine: &Engine,
     caller: &Caller,
@@ -165,7 +165,8 @@ pub(crate) fn check_may_decide(
     let owners = owners::load_path_owners(engine, caller, &review.target_store)?;
     let has_other_decider =
         review.action == Action::Promote && review.proposer == caller.principal && has_other_decider(engine, caller)?;
-    Ok(may_decide(caller, review, owners.as_ref(), has_other_decider))
+    let path_owners = review.target_path.as_deref().and_then(|path| owners.as_ref()?.reviewers_of(path));
+    Ok(policy::may_decide(caller, review, path_owners, has_other_decider))
 }
 
 /// Whether the tenant has another person who could decide: a person with a valid key, or an owner of paths.

@@ -223,16 +223,16 @@ pub(crate) async fn guard_request(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let who = match authenticate_request(&app, peer.ip(), request.headers()).await {
-        Ok(who) => who,
+    let auth = match authenticate_request(&app, peer.ip(), request.headers()).await {
+        Ok(auth) => auth,
         Err(problem) => return problem.into_response(),
     };
-    let principal = format!("{}/{}", who.caller.tenant, who.caller.principal);
+    let principal = format!("{}/{}", auth.caller.tenant, auth.caller.principal);
     // The person at this machine is not rationed.
-    let verdict = (app.config.local.is_none() || who.proof.credential.is_some())
+    let verdict = (app.config.local.is_none() || auth.proof.credential.is_some())
         .then(|| app.rate_limiter.take_token(&principal, Instant::now()));
-    tracing::Span::current().record("principal", who.caller.principal.as_str());
-    request.extensions_mut().insert(who);
+    tracing::Span::current().record("principal", auth.caller.principal.as_str());
+    request.extensions_mut().insert(auth);
     let mut response = match verdict {
         Some(verdict) if !verdict.allowed => {
             let secs = verdict.reset.as_secs() + 1;
@@ -262,14 +262,14 @@ pub(crate) async fn authenticate_request(
 ) -> Result<AuthenticatedCaller, Problem> {
     let proof = Arc::new(CallerProof::from_headers(headers)?);
     app.authenticator.check_failure_rate(peer, &proof)?;
-    let who = match app.authenticator.identify_from_cache(app, &proof) {
-        Some(who) => who,
+    let auth = match app.authenticator.identify_from_cache(app, &proof) {
+        Some(auth) => auth,
         None => {
             let (doorman, shown) = (app.clone(), proof.clone());
             app.entrance.call("authenticate", move |_| doorman.authenticator.identify_caller(&doorman, &shown)).await
         }
     };
-    match &who {
+    match &auth {
         Ok(_) => app.authenticator.record_attempt(peer, &proof, true),
         Err(problem) if problem.status == StatusCode::UNAUTHORIZED => {
             app.metrics.record_failed_credential();
@@ -277,7 +277,7 @@ pub(crate) async fn authenticate_request(
         }
         Err(_) => {}
     }
-    who
+    auth
 }
 
 impl CallerProof {

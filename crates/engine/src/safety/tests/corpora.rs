@@ -15,7 +15,7 @@ fn folder() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/corpora"))
 }
 
-/// Judges every row of a file by tier; a row is right when the concern fires exactly where it is labelled.
+/// Counts right verdicts per tier of a file: a row is right if the concern blocks it exactly when it is labelled 1.
 fn judge(file: &str, concern: Concern) -> Option<BTreeMap<String, Tally>> {
     let Ok(text) = std::fs::read_to_string(folder().join(file)) else {
         eprintln!("skipped: {file} is not at hand");

@@ -1,4 +1,4 @@
-//! Invented notes: what must pass, and what only its surroundings give away.
+//! Invented notes: ordinary ones that must pass, and secrets that only their surroundings reveal.
 use super::super::{Concern, ScanVerdict, Strictness, decide_verdict, inspect, shape};
 
 const ORDINARY: &[&str] = &[
@@ -119,12 +119,12 @@ fn ordinary_notes_pass() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Wordings of every intent and near notes: `+` must be found, `-` must pass.
+/// Wordings of every intent and similar harmless notes: `+` must be found, `-` must pass.
 const WORDINGS: &str = include_str!("orders.txt");
 
 #[test]
 fn worded_orders_are_found_and_near_notes_pass() {
-    // Some say what they want so roundabout that only a classifier could tell.
+    // Some wordings are so indirect that only a classifier could find them.
     const FOUND_SHARE_MIN: f64 = 0.84;
     let flagged =
         |text: &str| inspect(&text.replace("\\n", "\n")).iter().any(|found| found.concern == Concern::Injection);

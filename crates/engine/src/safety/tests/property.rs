@@ -1,4 +1,4 @@
-//! What must hold for every text.
+//! Properties that hold for every text, and linear work on hostile texts.
 use proptest::prelude::*;
 
 use super::super::labels::LABELS;
@@ -14,7 +14,7 @@ fn holds(text: &str) {
     assert!(findings.windows(2).all(|two| two[0].start <= two[1].start));
     let secrets: Vec<_> = findings.iter().filter(|finding| finding.concern == Concern::Secret).collect();
     assert!(secrets.windows(2).all(|two| two[0].end <= two[1].start), "secrets overlap: {secrets:?}");
-    // Taking the marks out again leaves exactly the text around the secrets.
+    // Removing the marks leaves exactly the text around the secrets.
     let mut rest = redact_secrets(text, &findings);
     let mut expected = String::new();
     let mut at = 0;
@@ -58,7 +58,7 @@ proptest! {
     }
 }
 
-/// Texts that make a careless scanner read the same bytes again and again.
+/// Repeated pieces that would make a scanner without bounds read the same bytes again and again.
 const HOSTILE: &[&str] = &[
     "eyJ",
     "eyJ.",
@@ -162,7 +162,7 @@ const HOSTILE: &[&str] = &[
     "一",
 ];
 
-/// The bytes that inspecting a text reads, counting every second reading.
+/// Bytes that scanning a text reads; a byte that is read twice counts twice.
 fn bytes_read(text: &str) -> u64 {
     read_counter::take_bytes_read();
     inspect(text);
@@ -173,7 +173,8 @@ fn bytes_read(text: &str) -> u64 {
 fn hostile_texts_cost_no_more_a_byte_when_they_grow() {
     const SMALL_BYTES: usize = 8 * 1024;
     const GROWTH: usize = 8;
-    // The small text is shorter than some windows and costs less for it; a quadratic scanner would read 64 times as much.
+    // The small text is shorter than some windows and costs less for it; a quadratic scanner would read 64 times as
+    // much.
     const RATIO_MAX: u64 = 4 * GROWTH as u64;
     for seed in HOSTILE {
         let text = seed.repeat(SMALL_BYTES * GROWTH / seed.len());

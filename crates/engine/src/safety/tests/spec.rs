@@ -1,11 +1,11 @@
-//! The facts of the specification, one line each.
+//! Facts that the documentation promises about the scanner, one test each.
 use super::super::{Concern, ScanVerdict, Severity, Strictness, decide_verdict, inspect, redact_secrets, shape};
 
 fn blocked(text: &str) -> bool {
     decide_verdict(&inspect(text), Strictness::Strict) == ScanVerdict::Blocked
 }
 
-/// A value of so many characters, all different as far as the alphabet reaches.
+/// A value of `chars` characters, all different as far as the alphabet reaches.
 fn drawn(chars: usize) -> String {
     shape::example_token(&format!("{{w{chars}}}"), false)
 }

@@ -1,3 +1,4 @@
+//! Tests of indexing and queries.
 use proptest::prelude::*;
 
 use super::*;
