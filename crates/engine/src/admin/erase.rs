@@ -147,17 +147,20 @@ fn erase_once(
     if !matches!(target, EraseTarget::Tenant(_)) {
         redact::hold_back_derived(engine, caller, &memories.iter().map(|memory| memory.id).collect())?;
     }
+    // Made before the transaction: the digests of the certificate need a key even if nothing is banned.
     let key = bans::ensure_ban_key(engine, caller.tenant)?;
     let versions = memories.iter().map(|memory| u64::from(memory.version_number)).sum();
     let erased = ErasureDetails { erasure, subject, memories: &memories, versions, why: reason };
     let certificate = Certificate::new(engine.clock.fresh_id().to_string(), caller, now, &key.key, &erased);
     let places: HashSet<Place> =
         memories.iter().map(|memory| Place { store: memory.store.clone(), scope: memory.scope.clone() }).collect();
+    // Erased by place, not by id: a memory saved to one of these places meanwhile is deleted as well.
     for place in places {
         change = change.with_write(Write::Erase { place });
     }
     change = plan_row_deletions(engine, caller, target, &memories, change)?;
     if matches!(target, EraseTarget::Tenant(_)) {
+        // Holders of old keys must not write into the empty tenant.
         change = keys::plan_key_revocations(engine, caller, change)?;
     }
     let event = EventBody::new(EventName::Erased, caller, now)
@@ -201,6 +204,7 @@ fn plan_row_deletions(
     let mut delete = |kind: RowKind, id: String| change.writes.push(Write::DeleteRow { kind, id });
     match target {
         EraseTarget::Tenant(_) => {
+            // Summaries that are being made now would be written after the erasure.
             engine.summary_requests.clear_recent();
             for kind in TENANT_ROWS {
                 row::for_each_row(engine, caller, *kind, |row| delete(*kind, row.id.clone()))?;
@@ -214,6 +218,7 @@ fn plan_row_deletions(
                     let sources = review.sources.iter().map(|source| source.memory);
                     sources.chain(review.candidate).chain(review.result).any(|id| ids.contains(&id))
                 };
+                // A review that cannot be decoded names no memory that could be compared.
                 if review.is_ok_and(|review| touches(&review)) {
                     delete(RowKind::Reviews, row.id.clone());
                 }

@@ -127,6 +127,7 @@ fn import_store(engine: &Engine, caller: &Caller, store: Store) -> Result<PieceO
     if engine.backend.get_row(caller.tenant, RowKind::Stores, &store.slug)?.is_some() {
         return Ok(PieceOutcome::Unchanged);
     }
+    // After the check above: any caller may import into a store that exists.
     admins_only(caller)?;
     if engine.settings.rulesets.get(&store.ruleset).is_none() {
         let message = format!("ruleset `{}` is unknown here; add it to the configuration", store.ruleset);
@@ -162,6 +163,7 @@ fn import_row<T: SideRecord>(engine: &Engine, caller: &Caller, record: &T) -> Re
     let now = engine.clock.now();
     match engine.commit(Change::new(caller.tenant, now).with_guard(guard).with_write(Write::Row(row))) {
         Ok(_) => Ok(PieceOutcome::Imported),
+        // Another import wrote the same record first.
         Err(StoreError::Guard(_)) => Ok(PieceOutcome::Unchanged),
         Err(error) => Err(error.into()),
     }
@@ -171,6 +173,7 @@ fn import_row<T: SideRecord>(engine: &Engine, caller: &Caller, record: &T) -> Re
 fn import_history(engine: &Engine, caller: &Caller, exported: &ExportedMemory) -> Result<PieceOutcome, Error> {
     let everything = Readable::whole_tenant(caller.tenant);
     if let Some(existing) = engine.backend.get_memory(&everything, &Address::Id(exported.memory.id))? {
+        // A newer version here, with the exported one in its history: nothing to do.
         let has_version = engine.backend.get_version(&everything, exported.memory.version)?.is_some();
         return Ok(match has_version || existing.version == exported.memory.version {
             true => PieceOutcome::Unchanged,
@@ -207,6 +210,7 @@ fn import_history(engine: &Engine, caller: &Caller, exported: &ExportedMemory) -
                 )?));
             }
         };
+        // The text of these versions is empty already; this marks them as redacted here too.
         redacted.extend(version.redacted_at.map(|_| version.memory.version));
         previous = Some(entry.memory().clone());
         if last && entry.memory().state == State::Active && !replaces_seed {

@@ -105,8 +105,10 @@ impl Engine {
         let new = NewKey { name: old.name.clone(), rights: old.rights.clone(), expires_at: old.expires_at };
         let issued = build_key(self, caller, new, random, Some(old.id.clone()));
         let end = now.checked_add(overlap).unwrap_or(now);
+        // A rotation never makes a key last longer than it would have.
         let ending = Key { expires_at: Some(old.expires_at.map_or(end, |at| at.min(end))), ..old };
         let change = Change::new(caller.tenant, now)
+            // A key that is revoked meanwhile must not come back as active.
             .with_guard(Guard::RowInState {
                 kind: RowKind::Keys,
                 id: ending.id.clone(),
@@ -141,6 +143,7 @@ impl Engine {
         let filter = RowFilter { subject: Some(sha256.clone()), limit: 1, ..RowFilter::default() };
         let found: Vec<Key> = row::select_records(&*self.backend, tenant, &filter)?;
         let now = self.clock.now();
+        // The lookup by digest already compared; this comparison leaks no timing, whatever the backend does.
         let is_match = |key: &Key| equal_in_constant_time(&key.sha256, &sha256) && key.is_valid(now);
         Ok(found.into_iter().find(is_match).map(|key| (tenant, key)))
     }
@@ -176,6 +179,7 @@ pub(crate) fn plan_key_revocations(engine: &Engine, caller: &Caller, mut change:
 
 fn load_key(engine: &Engine, caller: &Caller, id: &str) -> Result<Key, Error> {
     admins_only(caller)?;
+    // The id is left out of the message: a caller may have passed the key itself.
     row::get_record(&*engine.backend, caller.tenant, id)?.ok_or_else(|| Error::not_found("key"))
 }
 

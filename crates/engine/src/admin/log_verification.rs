@@ -32,6 +32,7 @@ impl LogVerification {
             let text =
                 serde_json::to_string(&event.happening).map_err(|error| StoreError::Corrupt(error.to_string()))?;
             let reason = match () {
+                // Numbers are checked first: without an entry the hash of the next one cannot fit either.
                 () if event.seq != self.entries + 1 => "an entry before it is missing",
                 () if event.hash != chain_hash(&self.hash, event.seq, &text) => "it is not what was written",
                 () => {

@@ -51,15 +51,15 @@ const SEED_DOCUMENTS: &[SeedDocument] = &[
         path: "policies/verification",
         title: "Verification Policy",
         content: "After every change, read the live state back with a tool that only reads, and compare it with what \
-                  was intended. A change counts as done when that reading shows it, not when the command returned. If the \
-                  reading disagrees, say so and stop.",
+                  was intended. A change counts as done when that reading shows it, not when the command returned. If \
+                  the reading disagrees, say so and stop.",
     },
     SeedDocument {
         path: "policies/mutation-approval",
         title: "Mutation Approval Policy",
         content: "Anything that changes a system waits for a person's approval. The engine that runs the tools \
-                  enforces this; no memory, plan or earlier approval stands in for it. An approval covers the one change it was \
-                  given for.",
+                  enforces this; no memory, plan or earlier approval stands in for it. An approval covers the one \
+                  change it was given for.",
     },
     SeedDocument {
         path: "policies/memory-writes",
@@ -104,6 +104,7 @@ impl Engine {
             }
         }
         let store: Option<Store> = row::get_record(&*self.backend, tenant, SEED_STORE)?;
+        // An archived store is respected: its documents are not seeded.
         let Some(store) = store.filter(|store| store.archived_at.is_none()) else { return Ok(()) };
         for document in SEED_DOCUMENTS {
             if self.backend.get_row(tenant, RowKind::Seeds, document.path)?.is_none() {

@@ -29,6 +29,7 @@ impl Engine {
     pub fn tenant_usage(&self, caller: &Caller) -> Result<TenantUsage, Error> {
         admins_only(caller)?;
         let counted = self.backend.live_counts(caller.tenant)?;
+        // The backend counts only stores with memories; the others have 0.
         let live_in = |slug: &str| counted.iter().find(|(store, _)| store == slug).map_or(0, |(_, live)| *live);
         let stores = self.stores(caller)?.into_iter();
         let stores = stores.map(|store| StoreUsage { live: live_in(&store.slug), store: store.slug }).collect();

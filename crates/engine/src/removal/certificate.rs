@@ -88,6 +88,7 @@ impl Certificate {
     ) -> Certificate {
         let digests: Vec<String> =
             erased.memories.iter().map(|memory| normalize::hmac_sha256_hex(key, &[&memory.content])).collect();
+        // Over all digests, so that memories beyond `LISTED_MAX` are covered as well.
         let mut root = Sha256::new();
         digests.iter().for_each(|digest| root.update(digest.as_bytes()));
         let certificate = Certificate {
@@ -98,6 +99,7 @@ impl Certificate {
             versions: erased.versions,
             by: caller.principal.clone(),
             role: caller.role.to_string(),
+            // The certificate outlives the text: a reason that quotes a secret would keep it.
             why: erased.why.clone().map(safety::without_secrets),
             at,
             erased: erased.memories.iter().take(LISTED_MAX).map(|memory| memory.id).collect(),
@@ -110,6 +112,7 @@ impl Certificate {
 
     /// The seal its fields should have.
     fn compute_seal(&self) -> String {
+        // The seal is computed with an empty `seal` field.
         let unsealed = Certificate { seal: String::new(), ..self.clone() };
         // Maps of plain values always serialise, so the default is never used.
         let text = serde_json::to_string(&unsealed).unwrap_or_default();

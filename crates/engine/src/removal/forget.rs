@@ -54,6 +54,7 @@ impl Engine {
             if current.state == State::Tombstoned {
                 return Err(Error::conflict("conflict.state", "the memory is forgotten already"));
             }
+            // Inside the retry: a memory that changes between two attempts is a conflict too.
             if options.expected_version.is_some_and(|expected| expected != current.version) {
                 return Err(read::changed_since_error(self, caller, &current));
             }
@@ -73,11 +74,13 @@ pub(crate) fn plan_tombstone(
 ) -> Result<Change, Error> {
     let now = engine.clock.now();
     let mut change = Change::new(caller.tenant, now);
+    // In the transaction of the tombstone: the text cannot be saved again in between.
     if !may_return {
         let why = BanReason { cause: BanCause::Forget, by: &caller.principal, why: reason.as_deref(), at: now };
         let value = std::iter::once((current.id, current.content.as_str()));
         change.writes.extend(bans::plan_bans(engine, caller.tenant, &current.scope, value, &why)?);
     }
+    // Summaries of conversations may quote the text.
     let removed_texts = std::iter::once(current.content.as_str());
     change.writes.extend(summaries::plan_summary_removal(engine, caller.tenant, removed_texts)?);
     let forget = Transition::new(current, Operation::Forget)

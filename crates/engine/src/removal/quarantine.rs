@@ -74,6 +74,7 @@ fn quarantine_once(
     reason: Option<&str>,
 ) -> Result<QuarantineOutcome, Error> {
     let root = load_any_memory(engine, caller, memory)?;
+    // A root that is not active is left as it is, but its derived memories are still held back.
     let mut held: Vec<Memory> = Vec::from_iter(Some(root.clone()).filter(|root| root.state == State::Active));
     if derived {
         held.extend(lineage::find_descendants(engine, caller.tenant, &HashSet::from([root.id]), &[State::Active])?);
@@ -134,6 +135,7 @@ pub(crate) fn plan_quarantine(engine: &Engine, caller: &Caller, batch: &[Memory]
         let constrain = Transition::new(memory, Operation::Constrain)
             .with_reason(mark.to_owned())
             .with_event(EventName::Quarantined);
+        // The reason of this version is the mark by which a release finds the memory.
         (change, _) = constrain.plan(engine, caller, change, |memory| memory.state = State::Constrained);
     }
     Ok(change)

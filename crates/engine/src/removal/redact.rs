@@ -106,6 +106,7 @@ pub(crate) fn plan_redaction(
         None => all.iter().collect(),
         Some(wanted) => all.iter().filter(|version| wanted.contains(&version.id)).collect(),
     };
+    // All or nothing: a caller that names a wrong version must not believe that it was redacted.
     if redaction.versions.as_ref().is_some_and(|wanted| wanted.len() != chosen.len()) {
         return Err(Error::not_found("one of the versions"));
     }
@@ -120,6 +121,7 @@ pub(crate) fn plan_redaction(
         // The tombstone is a version with the same text, so it is redacted in the same transaction.
         versions.push(redacted.version);
     } else {
+        // The current version stays. The guard makes sure that no version was added since the list was read.
         change = change.with_guard(Guard::VersionIs { memory: current.id, version: current.version });
     }
     if !redaction.may_return {
@@ -138,6 +140,7 @@ pub(crate) fn plan_redaction(
         versions: versions.len() as u64,
         why: Some(redaction.reason.clone()),
     };
+    // Digests are keyed like those of bans: without the key nobody can test a guess.
     let key = bans::ensure_ban_key(engine, caller.tenant)?;
     let certificate = Certificate::new(engine.clock.fresh_id().to_string(), caller, now, &key.key, &erased);
     let event = EventBody::new(EventName::Redacted, caller, now)

@@ -77,12 +77,15 @@ impl Engine {
         for id in ids {
             match plan_bulk_decision(self, caller, id, approve, comment) {
                 Ok(Ok(change)) => {
+                    // Planned before this commit. If the commit makes it stale, a guard fails in the next batch, whose
+                    // reviews are then decided one by one.
                     if batch.ids.len() >= COMMIT_BATCH_MAX || !batch.can_add(&change) {
                         commit_decision_batch(self, caller, std::mem::take(&mut batch), approve, comment, &mut report)?;
                     }
                     batch.add_decision(id, change);
                 }
                 Ok(Err(undecided)) => report.not_decided.push(undecided),
+                // These concern the whole call, not one review.
                 Err(error @ (Error::Store(_) | Error::Invalid { .. })) => return Err(error),
                 Err(error) => report.not_decided.push(undecided_review(id, error.code(), &error)),
             }

@@ -83,6 +83,7 @@ impl Engine {
             reason: Some(reason.clone()),
             ..Draft::default()
         };
+        // Profile proposals have no sources to make an id from, so equal ones are found by key and value.
         if let Some(review) = find_waiting_profile(self, caller, &place, &key, &value)? {
             return Ok(ProposalOutcome::Waiting { review: Box::new(review), new: false });
         }
@@ -131,6 +132,7 @@ impl Engine {
     pub fn layer_context(&self, caller: &Caller, goal: &str) -> Result<LayerContext, Error> {
         let find_in_layer = |layer: Layer| -> Result<Vec<Hit>, Error> {
             let filter = Filter { layers: vec![layer], ..Filter::default() };
+            // `results_max` bounds every search, also where configuration sets a larger layer context.
             let most = self.limits().layer_context_max.min(self.limits().results_max);
             if most == 0 {
                 return Ok(Vec::new());
@@ -187,6 +189,7 @@ fn find_groups(
                 places.entry(memory.scope.clone()).or_default().push(memory);
             }
         }
+        // Grouped within one scope only: a group across scopes would show a memory to callers who may not read it.
         for (scope, memories) in places {
             let place = Place { store: store.slug.clone(), scope };
             for found in (rule.group_memories)(memories, cap_bytes) {
@@ -274,6 +277,7 @@ fn propose_candidate(
         .with_guard(Guard::RowInState { kind: RowKind::Reviews, id: review.row_id(), state: None })
         .with_event(review.to_event(EventName::ReviewProposed, caller, now));
     let sources = review.sources.iter();
+    // The proposed text was built from these versions.
     change.guards.extend(sources.map(|source| Guard::VersionIs { memory: source.memory, version: source.version }));
     let mut change = change.with_write(Write::Row(review.to_row()));
     change.writes.extend(propose::plan_proposed_usage(engine, caller, &review));
@@ -363,6 +367,7 @@ fn group_for_compaction(memories: Vec<Memory>, cap_bytes: usize) -> Vec<Candidat
         .collect();
     let mut left: Vec<Memory> = single.into_iter().flatten().collect();
     let topics: std::collections::BTreeSet<String> = left.iter().flat_map(memory_topics).collect();
+    // Alphabetical: a memory with several topics joins the first topic that has a second member.
     for topic in topics {
         let (members, rest): (Vec<Memory>, Vec<Memory>) =
             left.into_iter().partition(|memory| memory_topics(memory).contains(&topic));
@@ -401,6 +406,7 @@ fn build_compaction(key: String, mut members: Vec<Memory>, cap_bytes: usize) -> 
         }
         kept.push(memory);
     }
+    // The newest member gives kind, title, hint and tags: the latest wording is most likely right.
     let newest = kept.first().filter(|_| kept.len() > 1)?;
     let mut topics: Vec<String> = kept.iter().flat_map(memory_topics).collect();
     topics.sort();
@@ -409,6 +415,7 @@ fn build_compaction(key: String, mut members: Vec<Memory>, cap_bytes: usize) -> 
     metadata.insert("origin".to_owned(), json!("compaction"));
     metadata.insert("topic_tags".to_owned(), json!(topics));
     metadata.insert("compacted_from".to_owned(), json!(kept.iter().map(|memory| memory.id).collect::<Vec<_>>()));
+    // Several sources that agree do not lower the confidence of the best one.
     let confidence = kept.iter().map(|memory| memory.confidence).fold(0.0, f64::max);
     let draft = Draft {
         store: newest.store.clone(),

@@ -46,6 +46,7 @@ impl Engine {
         if let Some(refused) = decision_refusal(self, caller, &review)? {
             return Ok(refused);
         }
+        // After the permission check: a refusal is answered before a conflict.
         ensure_open(&review)?;
         // Other guards than the review's own state may fail, such as a place that changed: then the approval is planned
         // anew.
@@ -56,6 +57,7 @@ impl Engine {
             ApprovalPlan::Outdated(why) => Err(supersede_review(self, caller, &review, &why)?),
             ApprovalPlan::Apply(change, memory) => match self.commit(*change) {
                 Ok(_) => load_approval(self, caller, &review, *memory),
+                // Not retried: another caller has decided.
                 Err(StoreError::Guard(Guard::RowInState { kind: RowKind::Reviews, .. })) => {
                     Err(already_decided_error())
                 }

@@ -73,6 +73,7 @@ fn score_against_receipt(
     let (words, vector) = (words::parse_query(&receipt.query), embedding::embed_text(engine, &receipt.query));
     let find = CandidateQuery { filter, words, vector, pool: engine.limits().pool_min, ..CandidateQuery::default() };
     let mut found = engine.backend.find_candidates(&visibility::visible_to(engine, &receipt.caller)?, &find)?;
+    // The memories it would replace are no competitors.
     found.candidates.retain(|found| !replaced.contains(&found.memory.id));
     found.candidates.push(Candidate {
         memory: candidate.clone(),
@@ -102,6 +103,7 @@ fn impact_on_turn(receipt: &Receipt, score: f64, replaced: &[MemoryId]) -> Optio
         .filter(|considered| !replaced.contains(&considered.memory))
         .collect();
     let rank = 1 + shown.iter().filter(|considered| considered.score >= score).count();
+    // With room left in that turn, nothing is pushed out.
     let full = shown.len() >= receipt.settings.memories_max;
     (rank <= receipt.settings.memories_max).then(|| Impact {
         receipt: receipt.id.clone(),

@@ -74,6 +74,7 @@ impl Engine {
             .with_field("action", "owners.changed")
             .with_field("store", store)
             .with_field("rules", owners.rules.len());
+        // No row instead of an empty one: a path without owners falls back to all reviewers.
         let write = match owners.rules.is_empty() {
             true => Write::DeleteRow { kind: RowKind::Owners, id: owners.row_id() },
             false => Write::Row(owners.to_row()),
@@ -112,6 +113,7 @@ fn segments_match(pattern: &[&str], path: &[&str]) -> bool {
 fn segment_matches(pattern: &str, segment: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == segment,
+        // Tries every split after the `*`. Segments are short, so the recursion stays small.
         Some((head, rest)) => segment.strip_prefix(head).is_some_and(|tail| {
             tail.char_indices().map(|(at, _)| at).chain([tail.len()]).any(|at| segment_matches(rest, &tail[at..]))
         }),

@@ -55,6 +55,7 @@ pub(crate) fn plan_approval(
 ) -> Result<ApprovalPlan, Error> {
     let everything = Readable::whole_tenant(caller.tenant);
     let mut sources = Vec::with_capacity(review.sources.len());
+    // A reviewer approves the text they saw: any newer version makes the proposal outdated.
     for source in review.required_sources() {
         match engine.backend.get_memory(&everything, &Address::Id(source.memory))? {
             Some(memory) if memory.version == source.version => sources.push(memory),
@@ -140,6 +141,7 @@ pub(crate) fn promoted_draft(
     let version = engine.backend.get_version(&Readable::whole_tenant(caller.tenant), source.version)?;
     let mut evidence: Vec<Evidence> = version.map(|version| version.evidence).unwrap_or_default();
     evidence.extend(review.evidence.iter().cloned());
+    // Both lists were within the limit on their own, together they may exceed it.
     evidence.truncate(engine.limits().evidence_max);
     Ok(Draft {
         store: review.target_store.clone(),
@@ -204,6 +206,7 @@ fn plan_confirmation(
             memory.always_inject = false;
         });
     }
+    // A replaced memory gives its path free in this transaction; without one the path must be free already.
     if let Some(path) = candidate.path.clone().filter(|_| replaced.is_empty()) {
         change = change.with_guard(Guard::PathFree { place, path });
     }
@@ -241,6 +244,7 @@ pub(crate) fn plan_removal(
     }
     let reason = comment.clone().unwrap_or_else(|| review.rationale.clone());
     let removal = match review.action {
+        // Redaction cannot be undone: the reviewer also needs the right to redact.
         Action::Redact => match redaction_refusal(caller, source) {
             Some(refusal) => return Ok(ApprovalPlan::Refused(refusal)),
             None => {

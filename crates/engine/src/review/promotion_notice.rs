@@ -46,6 +46,7 @@ pub(crate) fn plan_notice(
     let (principal, role, run) = (caller.principal.clone(), caller.role, caller.run.clone());
     let author = Caller { principal, role, run, ..Caller::admin(caller.tenant) };
     let (store, change) = match row::get_record::<Store>(&*engine.backend, caller.tenant, LAYERS_STORE)? {
+        // An archived store takes no notices; the promotion itself goes on.
         Some(store) if store.archived_at.is_some() => return Ok(change),
         Some(store) => (store, change),
         None => match find_builtin_store(LAYERS_STORE) {

@@ -58,6 +58,7 @@ impl Engine {
             let message = format!("store `{}` is not a store of the workspace; name one for the promotion", store.slug);
             return Err(Error::invalid("review.target_scope", message));
         }
+        // The path is normalised here, so that equal proposals get equal ids.
         let path = promotion.target_path.or_else(|| source.path.clone());
         let path = path.map(|path| normalize_new_path(&path, self.limits())).transpose()?;
         let review = Review {
@@ -77,6 +78,7 @@ impl Engine {
         if let Some(refusal) = promotion_refusal(self, caller, &review, &source)? {
             return Ok(ProposalOutcome::Refused(refusals::log_refusal(self, caller, &store.slug, refusal)?));
         }
+        // A built-in store that does not exist yet is created with the first proposal for it.
         stores::store_for_write(self, caller, &store.slug)?;
         enqueue_review(self, caller, &review, EventName::PromotionProposed)
     }

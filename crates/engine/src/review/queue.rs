@@ -79,6 +79,8 @@ impl Engine {
             let last = found.len() < rows.limit;
             for review in found {
                 after = Some((review.row_time(), review.row_id()));
+                // The index knows state and store only. Action and visibility are filtered here, so a page may take
+                // several queries.
                 if filter.action.is_some_and(|action| action != review.action) || !can_see_review(caller, &review) {
                     continue;
                 }
@@ -111,6 +113,7 @@ impl Engine {
             None => None,
         };
         let mut current_memories = Vec::new();
+        // With a candidate, the sources are what it replaces; without one, the source is the proposal itself.
         for source in review.sources.iter().filter(|_| review.candidate.is_some()) {
             current_memories.extend(self.backend.get_memory(&everything, &Address::Id(source.memory))?);
         }
@@ -131,6 +134,7 @@ impl Engine {
 pub(crate) fn find_review(engine: &Engine, caller: &Caller, id: &str) -> Result<Review, Error> {
     visibility::visible_to(engine, caller)?;
     let missing = || Error::not_found(format!("review `{id}`"));
+    // A review that the caller may not see is not found, like one that does not exist.
     if let Some(review) = row::get_record::<Review>(&*engine.backend, caller.tenant, id)? {
         return Some(review).filter(|review| can_see_review(caller, review)).ok_or_else(missing);
     }

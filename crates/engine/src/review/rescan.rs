@@ -63,6 +63,7 @@ impl Engine {
         let filter = Filter { states, ..Filter::default() };
         let page = PageRequest { order: RESCAN_ORDER, after, limit: self.limits().list_max };
         let memories = self.backend.list_memories(&Readable::whole_tenant(caller.tenant), &filter, &page)?;
+        // A full page may be followed by another one.
         let last = memories.last().filter(|_| memories.len() == page.limit);
         let next = last.and_then(|memory| crate::recall::read::cursor_after(RESCAN_ORDER, memory));
         let mut report = RescanReport { scanned: memories.len() as u64, findings: Vec::new(), proposed: 0, next };
@@ -96,6 +97,8 @@ fn refused_versions(
     for version in redact::list_all_versions(engine, caller, memory.id)? {
         let (evidence, reason) = (version.evidence.clone(), version.reason.clone());
         let draft = Draft { evidence, reason, ..Draft::from_memory(&version.memory) };
+        // `Block` whatever the ruleset says: a secret that a save would redact must be found here.
+        // No classifier: only the rules have changed.
         match scan_draft(draft, memory.scope.kind(), SecretAction::Block, &|| Ok(allowed.clone()), None) {
             Ok(_) => {}
             Err(GateError::Failed(error)) => return Err(error),

@@ -61,6 +61,7 @@ impl Engine {
         }
         let now = self.clock.now();
         let stamp = VersionStamp::new(caller, self.fresh_version_id(), now, reason.map(str::to_owned));
+        // Without `restore` the history is not needed.
         let versions = if restore { redact::list_all_versions(self, caller, current.id)? } else { Vec::new() };
         let restored = match find_prior_version(&versions) {
             Some(prior) => Some(restore_prior_version(self, caller, &store, &current, &prior, stamp.clone())?),
@@ -70,6 +71,7 @@ impl Engine {
             .with_guard(Guard::VersionIs { memory: current.id, version: current.version });
         let (change, done) = match restored {
             Some(Ok(entry)) => plan_restored_content(caller, change, entry),
+            // The prior content cannot be restored: the memory is still taken back, and the answer says why.
             Some(Err(why)) => plan_rollback_tombstone(caller, change, &current, stamp, vec![(current.id, why)]),
             None => {
                 let (change, mut done) = plan_rollback_tombstone(caller, change, &current, stamp, Vec::new());
@@ -94,6 +96,7 @@ fn restore_prior_version(
     stamp: VersionStamp,
 ) -> Result<Result<VersionedEntry, String>, Error> {
     let version = prior.latest.number;
+    // A redacted version has no text to restore.
     if prior.latest.redacted_at.or(prior.written.redacted_at).is_some() {
         return Ok(Err(format!("version {version} was redacted")));
     }
@@ -134,10 +137,12 @@ fn plan_restore_replaced(
             done.not_restored.push((*id, "it is gone".to_owned()));
             continue;
         };
+        // Restored only if it is still superseded by this memory: anything else was decided later.
         if old.state != State::Superseded || old.superseded_by != Some(current.id) {
             done.not_restored.push((*id, format!("it is {}", old.state)));
             continue;
         }
+        // Its text may have been forgotten elsewhere in the scope since.
         let banned = bans::check_bans(
             engine,
             caller.tenant,
@@ -178,6 +183,7 @@ fn find_prior_version(versions: &[Version]) -> Option<PriorVersion<'_>> {
     let mut to_undo = 1;
     let mut latest = None;
     for (at, version) in versions.iter().enumerate().filter(|(_, version)| version.memory.state == State::Active) {
+        // The first version reached with nothing left to undo is the newest one of the prior content.
         if to_undo == 0 {
             latest = latest.or(Some(version));
         }

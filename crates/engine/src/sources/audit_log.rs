@@ -75,6 +75,7 @@ impl Engine {
             kind: Some(Kind::TaskCompletion),
             title: Some(format!("{workflow}: {name}")),
             content: step.output,
+            // Tags are indexed, metadata is not.
             tags: Some(vec![workflow_tag(&workflow)]),
             metadata: Some(metadata),
             ..Draft::default()

@@ -106,6 +106,7 @@ impl<'a> DocumentLease<'a> {
             let (change, done) = plan()?;
             match self.engine.commit(change) {
                 Ok(_) => Ok(Some(done)),
+                // Chunks, bans or the store changed: read them again.
                 Err(StoreError::Guard(guard)) if !is_lease_guard(&guard) => {
                     remember::invalidate_cache(self.engine, self.caller.tenant, &guard, self.acquired_at)?;
                     Ok(None)
@@ -131,6 +132,7 @@ impl<'a> DocumentLease<'a> {
         // The same chunks were refused before: nothing changed.
         let is_kept = |before: &&Document| written == 0 && archived == 0 && before.has_same_record(&document);
         let kept = before.as_ref().filter(is_kept).cloned();
+        // Nothing to record, but the change is still committed: it logs the refusals and deletes the lease.
         if let Some(before) = kept.as_ref().filter(|before| before.source == document.source) {
             return Ok((change, IngestReport { refused, ..IngestReport::for_unchanged(before.clone()) }));
         }

@@ -47,6 +47,7 @@ struct TurnCounter {
 impl TurnCounter {
     fn next_draft(&mut self, session: &str, turn: &Turn) -> Draft {
         let number = turn.turn.unwrap_or(self.next);
+        // Once a number came from the host, the rest is counted from it without asking the session.
         *self = TurnCounter { next: number.saturating_add(1), is_explicit: self.is_explicit || turn.turn.is_some() };
         Draft {
             store: EPISODES_STORE.to_owned(),
@@ -91,6 +92,7 @@ impl Engine {
         }
         let store = stores::open_store(self, caller, EPISODES_STORE)?;
         let place = Place { store: store.slug.clone(), scope: policy::scope_for(caller, store.scope, None)? };
+        // One turn at a time where each needs a lookup of its own, such as for duplicates.
         let per_commit =
             if batch::can_save_as_batch(self, caller, &store, &place.scope)? { TURNS_PER_COMMIT } else { 1 };
         let (begun_at, mut count) = (self.clock.now(), TurnCounter { next: 1, is_explicit: false });

@@ -202,6 +202,7 @@ fn search_source(
 fn to_recalled_item(engine: &Engine, source: RecallSource, hit: &Hit) -> RecalledItem {
     let memory = &hit.memory;
     let at = memory.happened_at();
+    // Only episodes are judged for importance when they are saved.
     let importance = if source == RecallSource::Memory { memory.importance } else { OTHER_IMPORTANCE };
     let similarity = hit.parts.get("similarity").copied().unwrap_or_default();
     let (score, parts) = score_recalled(engine, similarity, at, importance, source);
@@ -233,6 +234,7 @@ fn score_recalled(
 fn search_own_events(engine: &Engine, caller: &Caller, query: &RecallQuery) -> Result<Vec<RecalledItem>, Error> {
     let query_words = split_name_words(&query.text);
     let last = engine.backend.last_event_seq(caller.tenant)?;
+    // Event numbers have no gaps, so the newest ones start here.
     let after = last.saturating_sub(engine.limits().own_events_max as u64);
     let events = engine.backend.events_after(caller.tenant, after, engine.limits().own_events_max)?;
     let visibility = engine.event_visibility(caller)?;
@@ -298,6 +300,7 @@ pub(crate) fn is_near_enough(hit: &Hit, similarity_min: f64) -> bool {
 fn merge_by_content(found: Vec<RecalledItem>, limit: usize) -> Vec<RecalledItem> {
     let mut best: HashMap<String, RecalledItem> = HashMap::new();
     for recollection in found {
+        // The same text may be an episode and an audit entry: the better score wins.
         let key = content_sha256(recollection.content.trim());
         match best.get(&key) {
             Some(kept) if kept.score >= recollection.score => {}

@@ -251,6 +251,7 @@ fn split_document(path: &str, input: &DocumentText) -> (String, Vec<Chunk>) {
         DocumentFormat::Markdown | DocumentFormat::Text => (markdown::normalise_whitespace(&input.text), None),
     };
     let mut chunks = chunks::chunk_markdown(&text);
+    // Titles in order of preference: HTML title or front matter, first heading, file name.
     let first_heading = chunks.first().and_then(|chunk| chunk.trail.first().cloned());
     let file_name = || path.rsplit('/').next().unwrap_or(path).to_owned();
     let explicit_title = page_title.or_else(|| markdown::front_matter_title(&text).map(str::to_owned));
@@ -278,6 +279,7 @@ fn chunk_draft(store: &str, document: &Document, number: usize, chunk: &Chunk) -
         kind: Some(Kind::Note),
         title: Some(crate::text::token_estimate::truncate_to(&chunk.trail.join(" > "), TITLE_TOKENS_MAX).to_owned()),
         content: chunk.text.clone(),
+        // Categories are tags: the search filters by tags.
         tags: Some(category.iter().map(|category| category_tag(category)).collect()),
         metadata: Some(metadata),
         reason: Some("ingested".to_owned()),

@@ -90,6 +90,7 @@ impl Engine {
         let RecordPage { items, next } =
             row::select_page(&*self.backend, caller.tenant, filter, after.as_deref(), limit, sees)?;
         Ok(RecordPage {
+            // `source` is a digest of a local path or URL: ingestion compares it, callers have no use for it.
             items: items.into_iter().map(|document| Document { source: None, ..document }).collect(),
             next,
         })
@@ -142,6 +143,7 @@ fn category_filters(engine: &Engine, caller: &Caller, requested: &[String]) -> V
         (None, []) => return vec![Vec::new()],
         (None, requested) => requested.iter().collect(),
         (Some(mapped), []) => mapped.iter().collect(),
+        // Nothing in common means no search at all, not a search without a filter.
         (Some(mapped), requested) => requested.iter().filter(|category| mapped.contains(category)).collect(),
     };
     chosen.into_iter().map(|category| vec![category_tag(category)]).collect()

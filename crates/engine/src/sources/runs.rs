@@ -120,6 +120,7 @@ impl Engine {
             return Err(Error::conflict("conflict.run_closed", format!("run `{}` is closed already", run.id)));
         }
         let now = self.clock.now();
+        // Both may be absent: then only the episode is saved.
         let workflow = request.workflow.clone().or(run.workflow.clone());
         let run = Run { workflow, outcome: Some(request.outcome), closed_at: Some(now), ..run };
         // The episode comes first: if it is refused, the run is still open and can be closed with another summary.
@@ -232,6 +233,7 @@ fn draft_procedure(caller: &Caller, run: &Run, workflow: &str, episode: &Memory,
         content: format!("Workflow {workflow}: {how}"),
         metadata: Some(metadata),
         evidence: vec![run_evidence(run)],
+        // The procedure inherits the trust of the episode, not more.
         derived_from: vec![episode.version],
         ..Draft::default()
     }

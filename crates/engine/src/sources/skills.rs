@@ -51,6 +51,7 @@ impl Skill {
     /// [`Skill::parse`] that refuses a file with a secret: skills are shown in every window.
     pub fn parse_checked(text: &str) -> Result<Skill, Error> {
         let skill = Skill::parse(text)?;
+        // Only secrets: instructions are what a skill is made of.
         let secret = safety::inspect(text).into_iter().find(|finding| finding.concern == Concern::Secret);
         match secret {
             Some(finding) => {
@@ -64,6 +65,7 @@ impl Skill {
     /// Parses a SKILL.md: `name` and `description` between two lines of `---`, then the body.
     pub fn parse(text: &str) -> Result<Skill, Error> {
         let invalid = |rule: &str| Error::invalid("skill.invalid", format!("a SKILL.md {rule}"));
+        // Editors on Windows add a byte order mark and CRLF.
         let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
         let rest = text.strip_prefix("---\n").ok_or_else(|| invalid("begins with a line of `---`"))?;
         let (front, body) = rest.split_once("\n---").ok_or_else(|| invalid("has a second line of `---`"))?;
@@ -74,6 +76,7 @@ impl Skill {
         Ok(Skill {
             name: field("name").ok_or_else(|| invalid("needs a `name`"))?,
             description: field("description").unwrap_or_default(),
+            // The closing line may have more than three dashes.
             body: body.trim_start_matches('-').trim().to_owned(),
         })
     }

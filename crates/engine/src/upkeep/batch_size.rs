@@ -53,6 +53,7 @@ impl BatchSizer {
     fn adjust_size(&mut self, took: SignedDuration) {
         self.transactions += 1;
         self.longest = self.longest.max(took);
+        // Halves at once and grows slowly, so that a slow disk is not tried again with every batch.
         self.batch_size = match took.as_millis() {
             millis if millis > TRANSACTION_MILLIS_MAX => (self.batch_size / 2).max(1),
             millis if millis < TRANSACTION_MILLIS_MAX / QUICK_SHARE => (self.batch_size + 1).min(BATCH_SIZE_MAX),

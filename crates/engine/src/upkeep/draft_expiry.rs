@@ -65,6 +65,7 @@ pub(crate) fn extend_drafts(engine: &Engine, tenant: TenantId, batch: usize) -> 
 
 /// Days a draft in this store lives after the last activity of its conversation; `None` if the ruleset sets none.
 fn draft_lifetime_days(engine: &Engine, tenant: TenantId, slug: &str) -> Option<i64> {
+    // Errors count as no lifetime: a draft in a store that cannot be opened simply expires.
     let store = stores::open_store(engine, &Caller::admin(tenant), slug).ok()?;
     stores::ruleset_of(engine, &store).ok()?.conversation_draft_days.map(i64::from)
 }
@@ -113,6 +114,7 @@ fn commit_extension(
         .with_entry(entry.with_updated_at(memory.updated_at));
     match engine.commit(change) {
         Ok(_) => Ok(true),
+        // The draft changed meanwhile. It is due again at the next upkeep, two days are enough for that.
         Err(StoreError::Guard(_)) => Ok(false),
         Err(error) => Err(error.into()),
     }

@@ -71,12 +71,14 @@ impl<'a> WorkLease<'a> {
     pub(crate) fn acquire_or_renew(&mut self) -> Result<LeaseStatus, Error> {
         let now = self.engine.clock.now();
         let stored = match &self.lease {
+            // Renewing at half time leaves a slow batch the other half.
             Some(lease) if lease.until.duration_since(now).as_secs() > LEASE_SECONDS / 2 => {
                 return Ok(LeaseStatus::Held);
             }
             Some(lease) => Some(lease.clone()),
             None => row::get_record::<LeaseRow>(&*self.engine.backend, self.tenant, self.work)?,
         };
+        // A row whose time has passed belongs to a process that died: it is overwritten below.
         if self.lease.is_none() && stored.as_ref().is_some_and(|lease| lease.until > now) {
             self.is_held_elsewhere = true;
             return Ok(LeaseStatus::HeldElsewhere);
@@ -86,6 +88,8 @@ impl<'a> WorkLease<'a> {
         let lease = LeaseRow { work: self.work.to_owned(), holder, until };
         let change =
             self.guarded_change(now, stored.map(|lease| lease.row_state())).with_write(Write::Row(lease.to_row()));
+        // `commit_setup`: a lease is no effect of the call under an idempotency key.
+        // The guard on the stored holder lets one of several successors win.
         match self.engine.backend.commit_setup(change) {
             Ok(_) => {
                 let renewed = self.lease.replace(lease).is_some();

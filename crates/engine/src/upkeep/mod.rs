@@ -128,6 +128,7 @@ fn run_upkeep(
             || list_faded(engine, tenant, upkeep.batch, now),
             |due| archive(due, Operation::Archive, EventName::Archived),
         )?,
+        // Without a lease: each review is closed under a guard of its own.
         lapsed: decide::expire_reviews(engine, tenant, now)?,
         receipts: receipts::purge_receipts(engine, tenant, upkeep, lease)?,
         ..embed_missing(engine, tenant, upkeep, lease, &|| true)?
@@ -205,6 +206,7 @@ fn archive_batch(
     let caller = Caller::system(tenant);
     let steps: Vec<Change> =
         batch.iter().map(|memory| quota::plan_archive(engine, &caller, memory, operation, name, now, None)).collect();
+    // `commit_setup`: these memories are due anyway, so archiving is no effect of a call under an idempotency key.
     match engine.backend.commit_setup(steps.iter().cloned().fold(Change::new(tenant, now), Change::with_change)) {
         Ok(_) => return Ok(batch.len() as u64),
         Err(StoreError::Guard(_)) => {}
@@ -232,6 +234,7 @@ fn write_vectors(engine: &Engine, tenant: TenantId, due: &[Memory], vectors: &[V
     let model = engine.embedder.model().to_owned();
     let mut change = Change::new(tenant, engine.clock.now());
     for (memory, values) in due.iter().zip(vectors) {
+        // An embedder may answer with a vector that has no direction; the memory stays without one.
         let Some(vector) = Vector::quantise(values) else { continue };
         let embedding = Embedding { model: model.clone(), vector };
         change = change.with_write(Write::SetEmbedding { memory: memory.id, version: memory.version, embedding });
@@ -258,6 +261,7 @@ pub(crate) fn run_in_batches<T>(
         let status = if batch.is_empty() { LeaseStatus::HeldElsewhere } else { lease.acquire_or_renew()? };
         let done = match status {
             LeaseStatus::HeldElsewhere => break,
+            // The list was read before the lease was held.
             LeaseStatus::Acquired => continue,
             LeaseStatus::Held => lease.run_in_batches(&batch, &work)?,
         };

@@ -53,6 +53,7 @@ pub(crate) fn remember_batch(
     if cleared.iter().any(Result::is_ok) {
         stores::store_for_write(engine, caller, &place.store)?;
     }
+    // One time for all drafts: turns of a batch keep their order by number, not by time.
     let now = engine.clock.now();
     let (ruleset, mut change) = (stores::ruleset_of(engine, &store)?, guarded(Change::new(caller.tenant, now)));
     let mut answers = Vec::with_capacity(cleared.len());
@@ -80,6 +81,7 @@ pub(crate) fn remember_batch(
         })));
         change = plan::add_written_entry(engine, caller, change, entry, outcome);
     }
+    // Quota is planned once for the whole batch, by the number that passed the gate.
     let saved = answers.iter().filter(|answer| matches!(answer, Remembered::Saved(_))).count();
     if saved > 0 {
         let change = quota::plan_quota_room(engine, caller, place, ruleset, saved as u64, change)?;

@@ -30,6 +30,7 @@ pub(crate) fn with_draft_review(
         None => None,
     };
     let sources: Vec<SourceVersion> = current.iter().map(SourceVersion::from_memory).collect();
+    // The id of the draft takes the place of the path, because two callers may have a draft for one path.
     let name = candidate.id.to_string();
     let id = Review::id_for(Action::Draft, &[], &candidate.store, Some(&name), 0);
     let (path, scope) = (candidate.path.clone(), candidate.scope.clone());

@@ -71,6 +71,7 @@ impl SideRecord for IdempotentCall {
 impl IdempotentCall {
     /// Outcome for a repeated request; `None` if the key can be claimed again.
     fn outcome_for_repeat(&self, now: Timestamp, request_sha256: &str) -> Result<Option<Value>, Error> {
+        // Expired but not purged yet: treated as if it were gone.
         if self.at <= seconds_before(now, ANSWER_KEPT_HOURS * 3600) {
             return Ok(None);
         }
@@ -155,6 +156,7 @@ impl Engine {
                 done: false,
                 answer: None,
             };
+            // Guards the state that was read: of two calls that find the key free, one claims it.
             let state = found.as_ref().map(SideRecord::row_state);
             let guard = Guard::RowInState { kind: RowKind::Idempotency, id: id.clone(), state };
             let change = Change::new(caller.tenant, now).with_guard(guard).with_write(Write::Row(call.to_row()));

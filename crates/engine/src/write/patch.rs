@@ -50,6 +50,7 @@ impl Engine {
             evidence: patch.evidence,
             expected_sha256: Some(patch.expected_sha256.clone()),
             reason: patch.summary,
+            // A patch changes the content only. Kind and layer are named so that the gate checks the rules for them.
             kind: Some(current.kind),
             layer: Some(current.layer),
             ..Draft::default()
@@ -62,6 +63,7 @@ impl Engine {
         };
         // After the gate: a refusal is answered before a conflict.
         read::ensure_expected_sha256(self, caller, Some(&patch.expected_sha256), &current)?;
+        // A patch of a draft updates the draft; a patch of an active memory must not activate without review.
         if cleared.state() == State::Constrained && current.state == State::Active {
             return save_patch_draft(self, caller, &current, cleared.draft().clone());
         }

@@ -29,6 +29,7 @@ fn pin_once(
 ) -> Result<TransitionOutcome, Error> {
     let current = read::read_by_id(engine, caller, memory)?;
     let store = stores::open_store(engine, caller, &current.store)?;
+    // `true`: the opt-in of a pipeline limits what is added, not how a memory it can read is treated.
     if let Err(refusal) = policy::may_write(caller, &store, &current.scope, current.kind, true) {
         return Ok(TransitionOutcome::Refused(refusals::log_refusal(engine, caller, &store.slug, refusal)?));
     }

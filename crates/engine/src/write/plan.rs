@@ -52,6 +52,7 @@ fn plan_save_to_target(
         SaveTarget::Existing(_) | SaveTarget::Same(_) if draft.create_only => {
             return Err(Error::conflict("conflict.exists", "a memory exists there already"));
         }
+        // A duplicate writes nothing: no version, no event, no usage record.
         SaveTarget::Same(memory) => {
             let (outcome, deduped_by) = (SaveOutcome::Unchanged, Some(ruleset.dedup));
             return Ok((None, SavedMemory { memory: *memory, outcome, deduped_by, near: None, warnings }));
@@ -60,10 +61,12 @@ fn plan_save_to_target(
             read::ensure_expected_sha256(engine, caller, draft.expected_sha256.as_deref(), &current)?;
             let deduped_by = if draft.path.is_some() { Dedup::Path } else { ruleset.dedup };
             change = change.with_guard(Guard::VersionIs { memory: current.id, version: current.version });
+            // `operation` is for new memories: an import or seed over an existing memory is an update.
             let entry = cleared.into_revision(&current, ruleset, Operation::Update, stamp);
             (entry, SaveOutcome::Updated, Some(deduped_by), None)
         }
         SaveTarget::New { guard, near } => {
+            // The caller has read a memory here that is gone by now.
             if draft.expected_sha256.is_some() {
                 return Err(Error::conflict(
                     "conflict.nothing_there",
@@ -81,6 +84,7 @@ fn plan_save_to_target(
     }
     if let (true, Some(saves_max)) = (caller.unattended, ruleset.unattended_saves_max) {
         let run = caller.run.clone().ok_or_else(missing_run_error)?;
+        // Check and count in one transaction: concurrent saves of a run cannot pass the cap together.
         change = change
             .with_guard(Guard::RunSavesLeft { run: run.clone(), saves_max })
             .with_write(Write::CountRunSave { run });
@@ -88,6 +92,7 @@ fn plan_save_to_target(
     let embedding = embedding::embed_if_instant(engine, entry.memory());
     let entry = entry.with_embedding(embedding);
     let memory = entry.memory().clone();
+    // Programs write drafts in `draft_write` stores: each waits for a review.
     if memory.state == State::Constrained {
         change = draft_review::with_draft_review(engine, caller, change, &memory)?;
     }

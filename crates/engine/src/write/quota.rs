@@ -35,6 +35,7 @@ pub(crate) fn plan_quota_room(
     }
     let over = (state.live + incoming).saturating_sub(live_max) as usize;
     let filter = Filter { places: vec![place.clone()], layers: ruleset.layers.clone(), ..Filter::default() };
+    // One is read even if nothing must go: it may have decayed enough for early archiving.
     let page = PageRequest { order: SortOrder::Fading, after: None, limit: over.max(1) };
     let mut fading = engine.backend.list_memories(&Readable::whole_tenant(caller.tenant), &filter, &page)?;
     let mut change = change;

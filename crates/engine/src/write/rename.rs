@@ -43,6 +43,7 @@ impl Engine {
             return Ok(TransitionOutcome::Refused(refusals::log_refusal(self, caller, &store.slug, refusal)?));
         }
         let place = Place { store: current.store.clone(), scope: current.scope.clone() };
+        // No lookup before: the guard finds a memory at the new path, also one that is saved at the same time.
         let change =
             Change::new(caller.tenant, self.clock.now()).with_guard(Guard::PathFree { place, path: path.clone() });
         let rename = Transition::new(&current, Operation::Update)

@@ -66,6 +66,7 @@ pub(crate) fn find_save_target(
             })
         }
         Dedup::Hint => find_hint_target(engine, caller, cleared, place),
+        // Duplicates by key are found later and merged by review (`review::consolidation`).
         Dedup::Path | Dedup::Key | Dedup::None => Ok(SaveTarget::New { guard: None, near: None }),
     }
 }
@@ -86,6 +87,7 @@ fn find_draft_target(
     };
     let page = PageRequest { order: SortOrder::Newest, after: None, limit: engine.limits().list_default };
     let waiting = engine.backend.list_memories(&Readable::whole_tenant(caller.tenant), &filter, &page)?;
+    // Each author has a draft of their own: callers do not overwrite each other's proposals.
     let own = waiting.into_iter().find(|memory| memory.author == caller.principal);
     Ok(match own {
         Some(memory) => SaveTarget::Existing(Box::new(memory)),
@@ -117,6 +119,7 @@ fn find_hint_target(
     match duplicate::find_nearest_hint(hint, &draft.content, &memories, engine.limits(), similarity) {
         Some((memory, HintMatch::SameFact)) => Ok(SaveTarget::Existing(Box::new(memory.clone()))),
         other => {
+            // The search is no lock: the guard fails if anything was saved to the place meanwhile.
             let guard = Some(Guard::PlaceUnchanged { place: place.clone(), generation });
             Ok(SaveTarget::New { guard, near: other.map(|(memory, _)| memory.id) })
         }

@@ -29,6 +29,7 @@ impl Engine {
         let current = read::read_by_id(self, caller, memory)?;
         let store = stores::open_store(self, caller, &current.store)?;
         let people_only = Refusal::new("policy.people_only", "only a person can confirm that a memory is still true");
+        // An agent that confirms its own notes would make the date meaningless.
         let permit = match caller.role.is_program() {
             true => Err(people_only),
             false => policy::may_write(caller, &store, &current.scope, current.kind, true),
@@ -36,6 +37,7 @@ impl Engine {
         if let Err(refusal) = permit {
             return Ok(TransitionOutcome::Refused(refusals::log_refusal(self, caller, &store.slug, refusal)?));
         }
+        // A draft is confirmed by its review, not here.
         if current.state != State::Active {
             return Err(Error::conflict("conflict.not_active", format!("the memory is {}", current.state)));
         }

@@ -39,6 +39,7 @@ impl ExportWriter {
     /// The text before the first piece.
     pub fn write_header(&self, at: Timestamp) -> Result<String, Error> {
         match self.layout {
+            // The object stays open: the pieces add the lists, the footer closes it.
             ExportLayout::Document => Ok(format!("{{\"ingrain_export\":{EXPORT_FORMAT},\"exported_at\":\"{at}\"")),
             ExportLayout::Lines => json_lines::header_line(at),
         }
@@ -60,6 +61,7 @@ impl ExportWriter {
             ExportPiece::BanKey(key) => serialize_json(key)?,
             ExportPiece::Ban(ban) => serialize_json(ban)?,
         };
+        // Pieces of one kind follow each other, so a new list name closes the list before.
         let separator = match self.current_list {
             same if same == list => ",\n".to_owned(),
             "" => format!(",\n\"{list}\":["),

@@ -63,6 +63,7 @@ impl ExportLineReader {
                 check_format_version(format)?;
                 Ok(None)
             }
+            // The counts are for people: a part of an export has others.
             ExportLine::End(_) => {
                 self.has_footer = true;
                 Ok(None)

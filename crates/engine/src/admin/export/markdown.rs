@@ -47,6 +47,7 @@ pub fn render_memory(memory: &Memory) -> String {
 /// File name below the folder of its store: the path, else the id. Characters that file systems reject become `_`.
 pub fn file_name(memory: &Memory) -> String {
     let name = memory.path.clone().unwrap_or_else(|| memory.id.to_string());
+    // Slashes stay: they make folders.
     let safe = |c: char| if c.is_control() || "<>:\"|?*".contains(c) { '_' } else { c };
     format!("{}.md", name.chars().map(safe).collect::<String>())
 }
@@ -74,6 +75,7 @@ pub fn parse_draft(text: &str, store: &str) -> Result<(Draft, Option<String>), E
         metadata: fields.field_as("metadata", "an object", |value| value.as_object().cloned())?,
         expires_at: fields.time_field("expires_at")?,
         verify_by: fields.time_field("verify_by")?,
+        // Only a system is read from the scope: user, agent and run are those of the importing caller.
         system: fields.text_field("scope")?.and_then(|scope| scope.strip_prefix("system:").map(str::to_owned)),
         content: content.to_owned(),
         ..Draft::default()
@@ -118,6 +120,7 @@ impl FrontMatter {
             fields.insert(key.trim().to_owned(), (number, parse_scalar(value)));
             last = Some(key.trim().to_owned());
         }
+        // A key without a value is as good as absent, unless list items follow it.
         fields.retain(|_, (_, value)| !value.is_null());
         Ok(FrontMatter(fields))
     }
