@@ -49,23 +49,23 @@ const SEED_DOCUMENTS: &[SeedDocument] = &[
     SeedDocument {
         path: "policies/verification",
         title: "Verification Policy",
-        content: "After every change, read the live state back with a tool that only reads, and compare it with what was \
-                  intended. A change counts as done when that reading shows it, not when the command returned. If the \
-                  reading disagrees, say so and stop.",
+        content: "After every change, read the live state back with a tool that only reads, and compare it with what \
+                  was intended. A change counts as done when that reading shows it, not when the command returned. If \
+                  the reading disagrees, say so and stop.",
     },
     SeedDocument {
         path: "policies/mutation-approval",
         title: "Mutation Approval Policy",
-        content: "Anything that changes a system waits for a person's approval. The engine that runs the tools enforces \
-                  this; no memory, plan or earlier approval stands in for it. An approval covers the one change it was \
-                  given for.",
+        content: "Anything that changes a system waits for a person's approval. The engine that runs the tools \
+                  enforces this; no memory, plan or earlier approval stands in for it. An approval covers the one \
+                  change it was given for.",
     },
     SeedDocument {
         path: "policies/memory-writes",
         title: "Memory Write Policy",
         content: "Save what will still help next month: causes that were found, fixes that were verified, conventions, \
-                  preferences a person stated. Leave out live state, guesses, raw logs, whole files and anything secret. \
-                  Say with each memory what showed it. What others should rely on is proposed for promotion.",
+                  preferences a person stated. Leave out live state, guesses, raw logs, whole files and anything \
+                  secret. Say with each memory what showed it. What others should rely on is proposed for promotion.",
     },
     SeedDocument {
         path: "policies/advisory-memory",

@@ -2,8 +2,8 @@
 //!
 //! A document is many memories, and one transaction puts all of a text in the place of all of another with the record
 //! that tells of it: readers see one of the two, and so does whoever comes after a process that died. What takes long,
-//! the gate and the vectors, comes before it. Whoever ingests a document says so first, in a row that transaction relies
-//! on. The last to begin has it: one that began earlier writes nothing.
+//! the gate and the vectors, comes before it. Whoever ingests a document says so first, in a row that transaction
+//! relies on. The last to begin has it: one that began earlier writes nothing.
 
 use std::collections::BTreeMap;
 

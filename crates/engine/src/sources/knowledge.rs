@@ -32,7 +32,8 @@ pub struct Document {
     pub title: String,
     pub category: Option<String>,
     pub status: DocumentStatus,
-    /// Of the whole text; empty where some of it was refused or is not there yet, so that the next ingestion tries again.
+    /// Of the whole text; empty where some of it was refused or is not there yet, so that the next ingestion tries
+    /// again.
     pub sha256: String,
     pub chunks: usize,
     pub ingested_at: Timestamp,

@@ -1,7 +1,7 @@
 //! Remember: one gate, one transaction, one answer.
 //!
-//! A save is a state machine, so that a server needs no thread that waits for the disk: [`Engine::begin_remember`] plans
-//! a change, the caller commits it, and [`Engine::resume_save`] answers or plans again where a guard failed.
+//! A save is a state machine, so that a server needs no thread that waits for the disk: [`Engine::begin_remember`]
+//! plans a change, the caller commits it, and [`Engine::resume_save`] answers or plans again where a guard failed.
 //! [`Engine::remember`] runs all steps. In order: `prepare_draft` clears the draft at the gate (`clear.rs`), `plan.rs`
 //! finds what it is a version of (`target.rs`) and builds the change, and the backend commits it.
 

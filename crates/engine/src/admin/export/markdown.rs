@@ -178,7 +178,8 @@ mod tests {
 
     #[test]
     fn people_may_write_it_by_hand() {
-        let text = "---\ntitle: Rolling restarts\nkind: runbook\ntags:\n  - web\n  - prod\nconfidence: 0.7\n# why\npath: web/restart\n---\nDrain first.\n---\nnot front matter";
+        let text = "---\ntitle: Rolling restarts\nkind: runbook\ntags:\n  - web\n  - prod\nconfidence: 0.7\n# why\n\
+            path: web/restart\n---\nDrain first.\n---\nnot front matter";
         let (draft, state) = parse_draft(text, "notes").expect("parses");
         assert_eq!(draft.store, "notes");
         assert_eq!(draft.title.as_deref(), Some("Rolling restarts"));
