@@ -47,14 +47,14 @@ async fn run_with_key(app: &App, key: HeaderValue, request: Request, next: Next)
     let key = key.to_str().ok().filter(|key| !key.is_empty() && key.len() <= KEY_BYTES_MAX);
     let key =
         key.ok_or_else(|| Problem::bad_request("idempotency.key", "an idempotency key is 1 to 256 plain characters"))?;
-    let who = request.extensions().get::<AuthenticatedCaller>().cloned().ok_or_else(Problem::internal)?;
+    let auth = request.extensions().get::<AuthenticatedCaller>().cloned().ok_or_else(Problem::internal)?;
     let door = format!("{} {}", request.method(), request.uri());
     let (parts, body) = request.into_parts();
     let bytes = read_body(Request::new(body), app).await?;
     let asked = IdempotentRequest { door, key: key.to_owned(), digest: request_digest(&parts.headers, &bytes) };
     // On its own from before the key is taken, so that a client that leaves finds the answer when it asks again.
     let request = Request::from_parts(parts, Body::from(bytes));
-    tokio::spawn(claim_and_run(app.clone(), who, asked, request, next)).await.map_err(|_| Problem::internal())?
+    tokio::spawn(claim_and_run(app.clone(), auth, asked, request, next)).await.map_err(|_| Problem::internal())?
 }
 
 /// What a key stands for.
@@ -66,12 +66,12 @@ struct IdempotentRequest {
 
 async fn claim_and_run(
     app: App,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     asked: IdempotentRequest,
     request: Request,
     next: Next,
 ) -> Result<Response, Problem> {
-    let caller = who.caller.clone();
+    let caller = auth.caller.clone();
     let begin =
         move |engine: &Engine| Ok(engine.claim_idempotency_key(&caller, &asked.door, &asked.key, &asked.digest)?);
     match app.entrance.call("idempotency", begin).await? {
@@ -80,9 +80,9 @@ async fn claim_and_run(
             Ok(kept.into_replay())
         }
         IdempotencyClaim::Claimed(repeat) => {
-            let engine = app.entrance.engine().with_idempotency_mark(who.caller.tenant, &repeat);
+            let engine = app.entrance.engine().with_idempotency_mark(auth.caller.tenant, &repeat);
             let response = run_idempotent_call(engine, next.run(request)).await;
-            store_answer(&app, who, repeat, response).await
+            store_answer(&app, auth, repeat, response).await
         }
     }
 }
@@ -100,7 +100,7 @@ fn request_digest(headers: &HeaderMap, body: &Bytes) -> String {
 
 async fn store_answer(
     app: &App,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     repeat: IdempotentCall,
     response: Response,
 ) -> Result<Response, Problem> {
@@ -120,7 +120,7 @@ async fn store_answer(
     };
     // However many wait: a key must not stay taken because others came.
     app.entrance
-        .call_unqueued("idempotency", move |engine| Ok(engine.finish_idempotent_call(&who.caller, repeat, kept)?))
+        .call_unqueued("idempotency", move |engine| Ok(engine.finish_idempotent_call(&auth.caller, repeat, kept)?))
         .await?;
     Ok(response)
 }

@@ -14,7 +14,7 @@ use crate::recall::read;
 use crate::tenant::stores;
 
 impl Engine {
-    /// Switches a memory's always-inject on or off.
+    /// Switches always-inject on or off.
     pub fn pin(&self, caller: &Caller, memory: MemoryId, always_inject: bool) -> Result<TransitionOutcome, Error> {
         self.ensure_memory_enabled()?;
         retry::retry_lost_race(self, || pin_once(self, caller, memory, always_inject))

@@ -119,7 +119,7 @@ fn a_file_locked_by_another_process_is_reported_after_the_wait() {
     let mut command = world.command("--json search", &["word"]);
     let ran = finished(command.env("INGRAIN_SQLITE_WAIT_MS", "20").spawn().expect("starts"));
     let found = ran.json();
-    assert!(ran.exit == 0 && found["hits"].is_array() && ran.stderr.contains("is lost"), "{ran:?}");
+    assert!(ran.exit == 0 && found["hits"].is_array() && ran.stderr.contains("were not saved"), "{ran:?}");
     // Reading needs no lock.
     world.json("list", &[]);
     other.execute_batch("rollback").expect("lets go");

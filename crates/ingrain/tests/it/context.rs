@@ -147,7 +147,7 @@ fn a_receipt_that_could_not_be_saved_is_not_returned() {
     let ran = crate::world::finished(command.env("INGRAIN_SQLITE_WAIT_MS", "200").spawn().expect("starts"));
     let context = ran.json();
     assert!(text(&context["text"]).contains("drain first"), "{context}");
-    assert!(context["receipt"].is_null() && context["skipped"].to_string().contains("was not kept"), "{context}");
+    assert!(context["receipt"].is_null() && context["skipped"].to_string().contains("was not saved"), "{context}");
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn a_database_is_copied_to_another_file_and_back() {
 
 #[test]
 #[ignore = "needs Postgres: scripts/postgres-test"]
-fn a_database_moves_to_a_server_and_back() {
+fn a_database_is_copied_to_postgres_and_back() {
     let database = Database::fresh(&server());
     moves_there_and_back(&filled(), &database.url(APP));
 }
@@ -80,7 +80,7 @@ fn copy_reports_errors_in_source_and_target() {
 
 #[test]
 #[ignore = "needs Postgres: scripts/postgres-test"]
-fn a_copy_to_a_server_says_what_is_wrong() {
+fn copy_reports_errors_of_a_postgres_target() {
     let (world, server) = (filled(), server());
     let file = world.database().display().to_string();
     // A server that nobody prepared says what to do.

@@ -184,7 +184,7 @@ fn a_pdf_is_read_if_pdftotext_is_installed() {
     write(&world, "scan.pdf", "%PDF-1.7 scanned");
     let pdf = format!("{folder}/scan.pdf");
     let ran = world.run("ingest", &[&folder]);
-    assert!(ran.exit == 0 && ran.stderr.contains("scan.pdf` is a PDF, and `pdftotext` is not here"), "{ran:?}");
+    assert!(ran.exit == 0 && ran.stderr.contains("scan.pdf` is a PDF, and `pdftotext` is not installed"), "{ran:?}");
     assert_eq!(world.code(2, "ingest", &[&pdf]), "ingest.pdf");
 
     let program = world.home().join("bin/pdftotext");
@@ -279,7 +279,7 @@ fn replacing_a_document_from_another_file_is_reported() {
         "it is the one from there now"
     );
     let told = world.run("ingest", &[&here]);
-    assert!(told.stdout.contains("\n  docs/README.md was read from another place before"), "{told:?}");
+    assert!(told.stdout.contains("\n  docs/README.md was ingested from another file before"), "{told:?}");
     // As it says, the folder above has room for both.
     let above = world.json("ingest", &[&world.home().join("b").display().to_string()]);
     assert_eq!(above["documents"][0]["document"]["path"], "b/docs/README.md", "{above}");
@@ -319,7 +319,7 @@ fn links_are_skipped_and_reported() {
     std::os::unix::fs::symlink("nowhere", world.home().join("docs/stale")).expect("linked");
     std::os::unix::fs::symlink(world.home(), world.home().join("docs/up")).expect("linked");
     let ran = world.run("--json ingest", &[&folder]);
-    let note = "note: left out: 8 links, which nobody follows: `docs/1.md`, `docs/2.md`, `docs/3.md`, `docs/4.md`, \
+    let note = "note: left out: 8 links, which are not followed: `docs/1.md`, `docs/2.md`, `docs/3.md`, `docs/4.md`, \
                 `docs/5.md` and 3 more\n";
     assert!(ran.exit == 0 && ran.stderr == note, "{ran:?}");
     let done = ran.json();

@@ -203,7 +203,7 @@ fn a_stalled_reader_of_stderr_does_not_stop_the_server() {
             ask();
         }
     }
-    assert!(lost.is_some_and(|lost| lost.contains("lines of this log were lost")));
+    assert!(lost.is_some_and(|lost| lost.contains("log lines were dropped")));
 }
 
 #[test]

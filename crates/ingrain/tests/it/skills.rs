@@ -145,7 +145,7 @@ fn installing_from_the_install_folder_changes_nothing() {
     let doctor = world.fails(1, "doctor", &[]).to_string();
     assert!(doctor.contains("deploy in ") && doctor.contains("skill.name_taken"), "{doctor}");
     let notes = window(&world, &json!({}))["notes"].to_string();
-    assert!(notes.contains("skill `old` left out: another skill is named `deploy` as well"), "{notes}");
+    assert!(notes.contains("skill `old` left out: another skill with the name `deploy` comes first"), "{notes}");
 }
 
 #[test]

@@ -36,16 +36,16 @@ fn list_endpoint() -> Endpoint {
 
 async fn list_memories(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     QueryParams(params): QueryParams<ListParams>,
 ) -> Result<Json<Page<MemoryView>>, Problem> {
     let (order, after) = (SortOrder::from(params.sort), params.parse_cursor()?);
     let view = if params.content { MemoryView::with_content } else { MemoryView::without_content };
-    // A summary may be all there is to read.
+    // `read_list`, not `list`: a summary counts as reading the memory.
     let listing = app
         .entrance
         .call("list", move |engine| {
-            Ok(engine.read_list(&who.caller, params.to_filter(), order, after, params.limit)?)
+            Ok(engine.read_list(&auth.caller, params.to_filter(), order, after, params.limit)?)
         })
         .await?;
     let next_cursor = listing.next.map(|next| next.to_token(order));
@@ -68,15 +68,15 @@ fn read_endpoint() -> Endpoint {
 
 async fn read_memory(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(id): MemoryIdParam,
     QueryParams(params): QueryParams<ReadParams>,
     conditions: Preconditions,
 ) -> Result<Response, Problem> {
     let reference = MemoryReference::Id(id);
     let work = move |engine: &Engine| match params.as_of {
-        Some(at) => Ok(engine.read_as_of(&who.caller, &reference, at)?),
-        None => Ok(engine.read(&who.caller, &reference)?),
+        Some(at) => Ok(engine.read_as_of(&auth.caller, &reference, at)?),
+        None => Ok(engine.read(&auth.caller, &reference)?),
     };
     let memory = app.entrance.call("read", work).await?;
     telemetry::record_memory(&memory);
@@ -90,16 +90,16 @@ async fn read_memory(
     Ok(json_with_etag(StatusCode::OK, version, MemoryView::with_content(memory)))
 }
 
-/// Drops what describes a body from an answer that has none.
+/// Drops the headers that describe a body from an answer without one.
 trait RetainOnly {
     fn retain_only(&mut self, name: &axum::http::HeaderName);
 }
 
 impl RetainOnly for axum::http::HeaderMap {
     fn retain_only(&mut self, name: &axum::http::HeaderName) {
-        let kept = self.remove(name);
+        let value = self.remove(name);
         self.clear();
-        if let Some(value) = kept {
+        if let Some(value) = value {
             self.insert(name.clone(), value);
         }
     }
@@ -115,12 +115,13 @@ fn history_endpoint() -> Endpoint {
 
 async fn show_history(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(id): MemoryIdParam,
     QueryParams(params): QueryParams<HistoryParams>,
 ) -> Result<Json<Page<VersionView>>, Problem> {
     let below = params.below.and_then(|number| u32::try_from(number).ok());
-    let work = move |engine: &Engine| Ok(engine.history(&who.caller, &MemoryReference::Id(id), below, params.limit)?);
+    let work =
+        move |engine: &Engine| Ok(engine.history(&auth.caller, &MemoryReference::Id(id), below, params.limit)?);
     let versions = app.entrance.call("history", work).await?;
     Ok(Json(Page::from_items(versions.into_iter().map(VersionView::from).collect())))
 }
@@ -134,10 +135,10 @@ fn version_endpoint() -> Endpoint {
 
 async fn show_version(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(id): PathParam<VersionId>,
 ) -> Result<Response, Problem> {
-    let version = app.entrance.call("version", move |engine| Ok(engine.version(&who.caller, id)?)).await?;
+    let version = app.entrance.call("version", move |engine| Ok(engine.version(&auth.caller, id)?)).await?;
     Ok(json_with_etag(StatusCode::OK, version.id, VersionView::from(version)))
 }
 

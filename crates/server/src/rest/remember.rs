@@ -43,15 +43,16 @@ fn remember_endpoint() -> Endpoint {
 
 async fn remember_memory(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     conditions: Preconditions,
     FastJsonBody(body): FastJsonBody<RememberBody>,
 ) -> Result<Response, Problem> {
     let create_only = conditions.is_create_only();
+    // A condition that came in a header fails with 412, one that came in the body with 409.
     let in_headers = create_only || conditions.if_match.is_some();
-    // In a box: what waits for the disk is carried about.
+    // Boxed: the draft lives across awaits, and a large future would be copied at each of them.
     let draft = Box::new(Draft { create_only, ..Draft::from(body) });
-    let saved = save_draft(&app, who, conditions, draft)
+    let saved = save_draft(&app, auth, conditions, draft)
         .await
         .map_err(|problem| if in_headers { problem.into_precondition_failed() } else { problem })?;
     telemetry::record_memory(&saved.memory);
@@ -65,7 +66,7 @@ async fn remember_memory(
 
 async fn save_draft(
     app: &App,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     conditions: Preconditions,
     mut draft: Box<Draft>,
 ) -> Result<Box<SavedMemory>, Problem> {
@@ -77,13 +78,13 @@ async fn save_draft(
         let reference = MemoryReference::Path { store: Some(draft.store.clone()), path };
         let nothing =
             |_| Problem::new(StatusCode::PRECONDITION_FAILED, "conflict.nothing_there", "nothing stands at this path");
-        let caller = who.caller.clone();
+        let caller = auth.caller.clone();
         let read = move |engine: &Engine| engine.locate(&caller, &reference).map_err(nothing);
         let current = Box::pin(app.entrance.call("read", read)).await?;
         conditions.check_if_match(&current)?;
         draft.expected_sha256 = Some(current.sha256);
     }
-    match app.entrance.remember(who.caller, draft).await? {
+    match app.entrance.remember(auth.caller, draft).await? {
         Remembered::Saved(saved) => Ok(saved),
         Remembered::Refused(refusal) => Err(refusal.into()),
     }
@@ -105,7 +106,7 @@ fn patch_endpoint() -> Endpoint {
 
 async fn patch_memory(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(memory): MemoryIdParam,
     conditions: Preconditions,
     JsonBody(body): JsonBody<PatchBody>,
@@ -123,7 +124,7 @@ async fn patch_memory(
                 }
                 (Some(expected), false) => expected,
                 (None, true) => {
-                    let current = engine.locate(&who.caller, &MemoryReference::Id(memory))?;
+                    let current = engine.locate(&auth.caller, &MemoryReference::Id(memory))?;
                     conditions.check_if_match(&current)?;
                     current.sha256
                 }
@@ -134,7 +135,7 @@ async fn patch_memory(
             };
             let evidence = body.evidence.into_iter().map(Into::into).collect();
             let patch = Patch { memory, expected_sha256, content: body.content, summary: body.summary, evidence };
-            match engine.patch(&who.caller, patch)? {
+            match engine.patch(&auth.caller, patch)? {
                 PatchOutcome::Saved(memory) => Ok(memory),
                 PatchOutcome::Refused(refusal) => Err(refusal.into()),
             }

@@ -42,7 +42,7 @@ impl From<AuditBody> for AuditEntry {
 /// An entry of a log, as it was told: the audit log's or a workflow's.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "LogEntry")]
-pub struct EntryView {
+pub struct LogEntryView {
     #[schemars(with = "Id")]
     pub id: MemoryId,
     /// `action`, `at` and `meta` of an audit entry; `workflow`, `step` and `at` of a step.
@@ -53,10 +53,10 @@ pub struct EntryView {
     pub by: String,
 }
 
-impl From<Memory> for EntryView {
-    fn from(memory: Memory) -> EntryView {
+impl From<Memory> for LogEntryView {
+    fn from(memory: Memory) -> LogEntryView {
         let told = memory.metadata.into_iter().collect();
-        EntryView { id: memory.id, told, text: memory.content, by: memory.author }
+        LogEntryView { id: memory.id, told, text: memory.content, by: memory.author }
     }
 }
 

@@ -140,7 +140,7 @@ impl From<IngestReport> for IngestedView {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "KnowledgeSearch")]
-pub struct KnowledgeBody {
+pub struct KnowledgeSearchBody {
     pub query: String,
     /// Any of them.
     #[serde(default)]

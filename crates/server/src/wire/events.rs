@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::deserialize::deserialize_bounded;
-use super::schema_words::{AsKept, Moment, RoleWord};
+use super::schema_words::{EngineRecord, Moment, RoleWord};
 
 /// Which events.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -55,6 +55,6 @@ struct EventShape {
 #[schemars(rename = "Verified")]
 pub struct VerifiedView {
     #[serde(flatten)]
-    #[schemars(with = "AsKept")]
+    #[schemars(with = "EngineRecord")]
     pub verified: LogVerification,
 }

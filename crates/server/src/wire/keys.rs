@@ -35,7 +35,7 @@ pub struct RulesBody {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "NewKey")]
-pub struct KeyBody {
+pub struct NewKeyBody {
     #[schemars(length(min = 1, max = 256))]
     pub name: String,
     #[schemars(with = "RoleWord")]
@@ -65,8 +65,8 @@ pub struct KeyBody {
     pub expires_at: Option<Timestamp>,
 }
 
-impl From<KeyBody> for NewKey {
-    fn from(body: KeyBody) -> NewKey {
+impl From<NewKeyBody> for NewKey {
+    fn from(body: NewKeyBody) -> NewKey {
         let grant = |(system, word)| {
             let grant = match word {
                 GrantWord::Read => Grant::Read,
@@ -157,15 +157,15 @@ impl From<Key> for KeyView {
 /// A key just made. Its text is shown this once.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "IssuedKey")]
-pub struct IssuedView {
+pub struct IssuedKeyView {
     /// The key itself: keep it, it cannot be shown again.
     pub text: String,
     pub key: KeyView,
 }
 
-impl From<IssuedKey> for IssuedView {
-    fn from(issued: IssuedKey) -> IssuedView {
-        IssuedView { text: issued.text, key: issued.key.into() }
+impl From<IssuedKey> for IssuedKeyView {
+    fn from(issued: IssuedKey) -> IssuedKeyView {
+        IssuedKeyView { text: issued.text, key: issued.key.into() }
     }
 }
 

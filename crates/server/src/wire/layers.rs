@@ -94,7 +94,7 @@ impl GroupsView {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Plan")]
-pub struct PlanBody {
+pub struct LayerContextBody {
     pub goal: String,
 }
 

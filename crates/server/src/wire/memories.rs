@@ -12,14 +12,16 @@ use serde_json::{Map, Value};
 
 use super::deserialize::{deserialize_as_of, deserialize_bounded, deserialize_optional_moment};
 use super::remember::EvidenceBody;
-use super::schema_words::{Id, KindWord, LayerWord, Moment, OperationWord, Past, ScopeWord, StateWord, TrustWord};
+use super::schema_words::{
+    Id, KindWord, LayerWord, Moment, MomentOrDate, OperationWord, ScopeWord, StateWord, TrustWord,
+};
 use crate::problem::Problem;
 
 /// Where a memory lives: the kind of place, and its name.
 #[derive(JsonSchema)]
 #[schemars(rename = "Scope")]
 #[expect(dead_code, reason = "only its schema is used: the engine's own type is written")]
-pub struct Place {
+pub struct ScopeShape {
     #[schemars(with = "ScopeWord")]
     kind: ScopeKind,
     user: Option<String>,
@@ -51,7 +53,7 @@ struct MemoryFields {
     #[schemars(with = "Id")]
     id: MemoryId,
     store: String,
-    #[schemars(with = "Place")]
+    #[schemars(with = "ScopeShape")]
     scope: Scope,
     #[schemars(with = "LayerWord")]
     layer: Layer,
@@ -170,7 +172,7 @@ pub struct ListParams {
     pub always_inject: Option<bool>,
     /// The memories as they stood at this time; a date means the end of that day, in UTC.
     #[serde(deserialize_with = "deserialize_as_of")]
-    #[schemars(with = "Option<Past>")]
+    #[schemars(with = "Option<MomentOrDate>")]
     pub as_of: Option<Timestamp>,
     pub sort: Sort,
     pub cursor: Option<String>,
@@ -214,7 +216,7 @@ impl ListParams {
 pub struct ReadParams {
     /// The memory as it stood at this time; a date means the end of that day, in UTC.
     #[serde(deserialize_with = "deserialize_as_of")]
-    #[schemars(with = "Option<Past>")]
+    #[schemars(with = "Option<MomentOrDate>")]
     pub as_of: Option<Timestamp>,
 }
 

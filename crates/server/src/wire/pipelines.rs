@@ -49,6 +49,6 @@ impl From<OptIn> for OptInView {
 /// How many memories went.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Erased")]
-pub struct ErasedView {
+pub struct ErasedCountView {
     pub erased: u64,
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::deserialize::deserialize_optional_moment;
-use super::memories::Place;
+use super::memories::ScopeShape;
 use super::schema_words::{
     EvidenceKindWord, Id, KindWord, LayerWord, Moment, StateWord, TrustWord, TtlWord, TurnRoleWord,
 };
@@ -205,7 +205,7 @@ pub struct SavedView {
     pub version: VersionId,
     pub version_number: u32,
     pub store: String,
-    #[schemars(with = "Place")]
+    #[schemars(with = "ScopeShape")]
     pub scope: Scope,
     pub path: Option<String>,
     pub sha256: String,

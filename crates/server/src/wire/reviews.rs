@@ -193,7 +193,7 @@ impl From<BulkDecisionReport> for DecidedAllView {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "RequestChanges")]
-pub struct ChangesBody {
+pub struct RequestChangesBody {
     #[serde(deserialize_with = "deserialize_reason")]
     #[schemars(length(min = 1, max = 4096))]
     pub comment: String,

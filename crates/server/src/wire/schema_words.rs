@@ -66,9 +66,9 @@ impl JsonSchema for Moment {
 }
 
 /// Stands in schemas for a moment that may be named by its day.
-pub enum Past {}
+pub enum MomentOrDate {}
 
-impl JsonSchema for Past {
+impl JsonSchema for MomentOrDate {
     fn inline_schema() -> bool {
         true
     }
@@ -96,4 +96,4 @@ impl JsonSchema for Id {
 }
 
 /// Stands in schemas for a record of the engine, written as it is.
-pub type AsKept = Map<String, Value>;
+pub type EngineRecord = Map<String, Value>;

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 
 use super::deserialize::{deserialize_as_of, deserialize_bounded, deserialize_optional_moment};
 use super::memories::MemoryView;
-use super::schema_words::{Id, KindWord, LayerWord, Moment, Past, RankerWord, ScopeWord, StateWord, TrustWord};
+use super::schema_words::{Id, KindWord, LayerWord, Moment, MomentOrDate, RankerWord, ScopeWord, StateWord, TrustWord};
 
 /// What to look for. A query without words ranks the newest memories you may see, by trust, kind and age.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -60,7 +60,7 @@ pub struct SearchBody {
     pub session: Option<String>,
     /// The memories as they stood at this time; a date means the end of that day, in UTC.
     #[serde(default, deserialize_with = "deserialize_as_of")]
-    #[schemars(with = "Option<Past>")]
+    #[schemars(with = "Option<MomentOrDate>")]
     pub as_of: Option<Timestamp>,
     #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, 200>")]
     #[schemars(range(min = 1, max = 200))]
@@ -113,7 +113,7 @@ impl SearchBody {
 /// What was found, best first.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Found")]
-pub struct FoundView {
+pub struct SearchResultView {
     pub hits: Vec<HitView>,
     #[schemars(with = "RankerWord")]
     pub ranker: Ranker,
@@ -155,9 +155,9 @@ impl From<Hit> for HitView {
     }
 }
 
-impl From<SearchResults> for FoundView {
-    fn from(answer: SearchResults) -> FoundView {
-        FoundView {
+impl From<SearchResults> for SearchResultView {
+    fn from(answer: SearchResults) -> SearchResultView {
+        SearchResultView {
             hits: answer.hits.into_iter().map(HitView::from).collect(),
             ranker: answer.ranker,
             considered: answer.considered_count,

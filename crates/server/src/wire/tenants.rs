@@ -5,14 +5,14 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::keys::IssuedView;
+use super::keys::IssuedKeyView;
 use super::schema_words::{Id, Moment};
 
 /// A tenant to make.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "NewTenant")]
-pub struct TenantBody {
+pub struct NewTenantBody {
     #[schemars(length(min = 1, max = 64), extend("pattern" = "^[a-z0-9_-]+$"))]
     pub slug: String,
 }
@@ -42,5 +42,5 @@ impl From<engine::TenantStatus> for TenantView {
 #[schemars(rename = "CreatedTenant")]
 pub struct CreatedTenantView {
     pub tenant: TenantView,
-    pub admin_key: IssuedView,
+    pub admin_key: IssuedKeyView,
 }

@@ -12,7 +12,7 @@ use super::schema_words::Moment;
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "WorkflowStep")]
-pub struct StepBody {
+pub struct WorkflowStepBody {
     #[schemars(length(min = 1))]
     pub step: String,
     #[schemars(length(min = 1))]
@@ -23,7 +23,7 @@ pub struct StepBody {
     pub completed_at: Option<Timestamp>,
 }
 
-impl StepBody {
+impl WorkflowStepBody {
     pub fn into_step_output(self, workflow: String) -> StepOutput {
         StepOutput { workflow, step: self.step, output: self.output, completed_at: self.completed_at }
     }
