@@ -36,7 +36,12 @@ proptest! {
     }
 
     #[test]
-    fn any_mixture_of_rules_and_noise_is_inspected(picks in proptest::collection::vec((0..rules().len(), any::<bool>(), "[ \\n\"'=:\\\\%&+é\u{200b}一]{0,4}"), 1..6)) {
+    fn any_mixture_of_rules_and_noise_is_inspected(
+        picks in proptest::collection::vec(
+            (0..rules().len(), any::<bool>(), "[ \\n\"'=:\\\\%&+é\u{200b}一]{0,4}"),
+            1..6,
+        ),
+    ) {
         let text: String = picks.iter().map(|(pick, positive, noise)| {
             let rule = &rules()[*pick];
             format!("{noise}{}", if *positive { &rule.positive } else { &rule.negative })
@@ -45,9 +50,15 @@ proptest! {
     }
 
     #[test]
-    fn any_label_with_noise_is_inspected(picks in proptest::collection::vec((0..200_usize, "[ \\n\"'=:|,a-zA-Z0-9é\u{200b}一ド_.-]{0,12}"), 1..8)) {
+    fn any_label_with_noise_is_inspected(
+        picks in proptest::collection::vec(
+            (0..200_usize, "[ \\n\"'=:|,a-zA-Z0-9é\u{200b}一ド_.-]{0,12}"),
+            1..8,
+        ),
+    ) {
         let labels: Vec<&str> = LABELS.iter().flat_map(|(_, words)| words.split(',')).collect();
-        let text: String = picks.iter().map(|(pick, noise)| format!("{}{noise}", labels[pick % labels.len()])).collect();
+        let text: String =
+            picks.iter().map(|(pick, noise)| format!("{}{noise}", labels[pick % labels.len()])).collect();
         holds(&text);
     }
 
@@ -187,8 +198,8 @@ fn hostile_texts_cost_no_more_a_byte_when_they_grow() {
 #[test]
 fn hostile_texts_are_read_few_times_more_often_than_prose() {
     const TEXT_BYTES: usize = 64 * 1024;
-    const PROSE: &str = "The deploy of the billing worker failed on Tuesday because the queue was not drained; we restart it by \
-        hand and look at the dashboard. ";
+    const PROSE: &str = "The deploy of the billing worker failed on Tuesday because the queue was not drained; we \
+        restart it by hand and look at the dashboard. ";
     // A window counts in full where a pattern may stop at its first byte, so this is far above what a clock shows.
     const TIMES_MAX: u64 = 20;
     let prose = bytes_read(&PROSE.repeat(TEXT_BYTES / PROSE.len()));

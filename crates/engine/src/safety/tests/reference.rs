@@ -23,7 +23,11 @@ fn page() -> String {
     for rule in rules().iter().filter(|rule| rule.concern == Concern::Secret) {
         let _ = writeln!(page, "| `{}` | {} | {} | {} |", rule.name, severity(rule), rule.finds, shapes(rule));
     }
-    page.push_str("\n## Planted orders\n\nA finding names the intent and the span. Negated, quoted or reported, the same words pass.\n\n| rule | intent | severity | found | passes |\n| --- | --- | --- | --- | --- |\n");
+    page.push_str(
+        "\n## Planted orders\n\n\
+        A finding names the intent and the span. Negated, quoted or reported, the same words pass.\n\n\
+        | rule | intent | severity | found | passes |\n| --- | --- | --- | --- | --- |\n",
+    );
     for rule in rules().iter().filter(|rule| rule.concern == Concern::Injection) {
         let _ = writeln!(
             page,
@@ -44,11 +48,13 @@ fn page() -> String {
 
 const INTRODUCTION: &str = "# The safety scanner\n\n\
 Every text passes this scanner before it is stored. The only exceptions are names that other systems issue (people,\n\
-agents, conversations, sessions, runs). The scanner reads the text as written and with escapes, encodings and disguises\n\
+agents, conversations, sessions, runs). The scanner reads the text as written and with escapes, encodings and \
+disguises\n\
 undone, and returns findings: rule, concern, severity and span.\n\n\
 Secrets and raw logs block a write, or are replaced by `[REDACTED:rule]` if the ruleset of the store says so. Planted\n\
 orders (prompt injections) block a write too, except in a conversation, where they are flagged.\n\n\
-Token formats are written in a small language: `{w36}` is 36 letters or digits, `{h64}` 64 hex digits, `{s20+}` at least\n\
+Token formats are written in a small language: `{w36}` is 36 letters or digits, `{h64}` 64 hex digits, `{s20+}` at \
+least\n\
 20 characters of the URL-safe alphabet, `{b40+}` base64, `{d10}` digits, `{l…}` and `{u…}` lower or upper case with\n\
 digits, `{uuid}` a UUID.\n\n\
 An admin can allow one exact value (`ingrain scan allow`) and scan everything stored by the current rules\n\

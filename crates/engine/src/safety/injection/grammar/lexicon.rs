@@ -79,7 +79,8 @@ pub(super) const CLASSES: &[(&str, &str)] = &[
     // In the name of the user.
     (
         "behalf",
-        "on the user's behalf,on their behalf,on behalf of the user,for the user,in the user's name,yourself,on my behalf",
+        "on the user's behalf,on their behalf,on behalf of the user,for the user,in the user's name,yourself,\
+        on my behalf",
     ),
     ("ask", "questioned,ask*,prompt*,question*,wonder*,inquire*,enquire*,want* to know"),
     ("report", REPORT),

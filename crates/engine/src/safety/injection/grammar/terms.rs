@@ -52,13 +52,13 @@ pub(super) const RULES: &str = "message système,mensaje del sistema,mensagem do
 
 /// Earlier, previous, above.
 pub(super) const BEFORE: &str = "auparavant,reçues,reçu,finora,eerst,daha önce,sağlanan,此前的,原先,最初的,원래,기존,\
-    سابقا,سابقًا,पूर्व,on file,on record,from the operator,your operator,your developers,your makers,inherited,standing,\
-    previous*,earlier,prior,above,preceding,foregoing,before,so far,up to now,existing,original,initial,former,\
-    until now,up to this point,hitherto,at the top,of this conversation,of this chat,given to you,gave you,system,\
-    safety,vorherig*,bisherig*,vorher,zuvor,davor,früher*,précédent*,antérieur*,avant,ci-dessus,anterior*,previas,\
-    previos,antes,precedent*,prima,vorige,eerdere,eerder,poprzedni*,wcześniej*,предыдущ*,прежни*,раньше,ранее,önceki,\
-    之前,以前,先前,上面,此前,前の,これまで,이전,السابقة,سابقة,पिछले,पहले,tidigare,tidligere,předchozí,anterioare,\
-    попередн*,trước,sebelumnya,προηγούμενες,הקודמות,aiemmat,korábbi";
+    سابقا,سابقًا,पूर्व,on file,on record,from the operator,your operator,your developers,your makers,inherited,\
+    standing,previous*,earlier,prior,above,preceding,foregoing,before,so far,up to now,existing,original,initial,\
+    former,until now,up to this point,hitherto,at the top,of this conversation,of this chat,given to you,gave you,\
+    system,safety,vorherig*,bisherig*,vorher,zuvor,davor,früher*,précédent*,antérieur*,avant,ci-dessus,anterior*,\
+    previas,previos,antes,precedent*,prima,vorige,eerdere,eerder,poprzedni*,wcześniej*,предыдущ*,прежни*,раньше,ранее,\
+    önceki,之前,以前,先前,上面,此前,前の,これまで,이전,السابقة,سابقة,पिछले,पहले,tidigare,tidligere,předchozí,\
+    anterioare,попередн*,trước,sebelumnya,προηγούμενες,הקודמות,aiemmat,korábbi";
 
 /// No longer valid, overruled.
 pub(super) const VOID: &str = "secondary to,been retired,are retired,do not hold,does not hold,no longer hold,wins,\
