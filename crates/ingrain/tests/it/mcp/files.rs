@@ -17,12 +17,16 @@ fn the_anthropic_memory_tool_answers_exactly_as_specified() {
     let create = |path: &str, text: &str| json!({ "command": "create", "path": path, "file_text": text });
     let delete = |path: &str| json!({ "command": "delete", "path": path });
     let rename = |old: &str, new: &str| json!({ "command": "rename", "old_path": old, "new_path": new });
-    let replace = |path: &str, old: &str, new: &str| json!({
-        "command": "str_replace", "path": path, "old_str": old, "new_str": new,
-    });
-    let insert = |path: &str, line: i64, text: &str| json!({
-        "command": "insert", "path": path, "insert_line": line, "insert_text": text,
-    });
+    let replace = |path: &str, old: &str, new: &str| {
+        json!({
+            "command": "str_replace", "path": path, "old_str": old, "new_str": new,
+        })
+    };
+    let insert = |path: &str, line: i64, text: &str| {
+        json!({
+            "command": "insert", "path": path, "insert_line": line, "insert_text": text,
+        })
+    };
     let folder = "Here're the files and directories up to 2 levels deep in /memories, excluding hidden items:\n";
     check(view("/memories"), &format!("{folder}0B\t/memories/"));
     check(create("/memories/a.txt", "one\ntwo\none\n"), "File created successfully at: /memories/a.txt");
