@@ -25,6 +25,7 @@ pub mod text;
 pub mod upkeep;
 pub mod write;
 
+// Re-exported at the root, so that other crates do not depend on the folders.
 pub use admin::database::Database;
 pub use admin::erase::{EraseTarget, TenantStatus};
 pub use admin::export::{

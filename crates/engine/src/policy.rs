@@ -5,6 +5,8 @@ use crate::model::error::Error;
 use crate::model::id::TenantId;
 use crate::model::memory::Memory;
 use crate::model::refusal::Refusal;
+use crate::model::review::Action;
+use crate::model::review::Review;
 use crate::model::scope::Scope;
 use crate::model::store::Store;
 use crate::model::vocabulary::{Access, Kind, Role, ScopeKind, State, Trust};
@@ -354,6 +356,46 @@ pub(crate) fn admins_only(caller: &Caller) -> Result<(), Error> {
         Role::Admin => Ok(()),
         _ => Err(Error::invalid("policy.admins_only", "only an admin may do this")),
     }
+}
+
+/// Whether a caller may approve or reject a review.
+///
+/// | caller | path with owners | path without owners |
+/// | --- | --- | --- |
+/// | admin | yes | yes |
+/// | reviewer | if named as owner | yes |
+/// | user | if named as owner | in the user's own scope |
+/// | agent, service | no | no |
+///
+/// All of them need the rule `memory.manage`. Nobody approves a promotion they proposed themselves, admins included, if
+/// the tenant has another person who can (`has_other_decider`). The proposer may always reject, see `review::decide`.
+pub(crate) fn may_decide(
+    caller: &Caller,
+    review: &Review,
+    path_owners: Option<&[String]>,
+    has_other_decider: bool,
+) -> Result<(), Refusal> {
+    let is_own_scope = matches!(&review.scope, Scope::User { user } if caller.user.as_ref() == Some(user));
+    let entitled = caller.rules.manage
+        && match (caller.role, path_owners) {
+            (Role::Admin, _) => true,
+            (Role::Agent | Role::Service, _) => false,
+            (Role::Reviewer | Role::User, Some(reviewers)) => reviewers.contains(&caller.principal),
+            (Role::Reviewer, None) => true,
+            (Role::User, None) => is_own_scope,
+        };
+    if !entitled {
+        let message = match path_owners {
+            Some(reviewers) => format!("only the owners of this path may decide: {}", reviewers.join(", ")),
+            None => "only reviewers and admins may decide reviews".to_owned(),
+        };
+        return Err(Refusal::new("policy.reviewers_only", message));
+    }
+    if has_other_decider && review.action == Action::Promote && review.proposer == caller.principal {
+        let message = "the proposer of a promotion cannot decide it: ask another reviewer";
+        return Err(Refusal::new("policy.own_proposal", message));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

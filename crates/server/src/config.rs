@@ -1,4 +1,4 @@
-//! What configuration can say about the server. Every number has a unit and a reason.
+//! Configuration of the server. Every number has a unit and a reason.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use engine::model::key::Settable;
 use engine::model::vocabulary::Role;
 use serde::{Deserialize, Serialize};
 
-/// Settings of the HTTP door. An empty text means "not set".
+/// Settings of the HTTP server. An empty string means "not set".
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ServerConfig {
@@ -19,33 +19,33 @@ pub struct ServerConfig {
     pub log: String,
     /// `error`, `warn`, `info`, `debug` or `off`.
     pub log_level: String,
-    /// An OpenTelemetry collector that gets a span of every request, such as `http://127.0.0.1:4318`. In builds with
-    /// the feature `otlp`.
+    /// OpenTelemetry collector that gets a span per request, such as `http://127.0.0.1:4318`. Only in builds with the
+    /// feature `otlp`.
     pub otlp_endpoint: String,
-    /// Names this server answers to, besides loopback and plain addresses; `*` for any.
+    /// Host names this server answers to, besides loopback and IP addresses; `*` for any.
     pub hosts: Vec<String>,
-    /// Web origins that may call from a browser, such as `https://console.example.com`.
+    /// Web origins whose pages may call this server, such as `https://console.example.com`.
     pub origins: Vec<String>,
     /// Whether `/metrics` needs no key. In local mode it never does.
     pub metrics_open: bool,
     /// Whether configured endpoints (key sets, the grant resolver) may be on loopback or private networks.
     pub private_endpoints: bool,
-    /// Rules each role holds; comes from the configuration shared with the command line.
+    /// Permissions of each role; from the configuration shared with the command line.
     #[serde(skip)]
     pub rules: BTreeMap<Role, MemoryPermissions>,
-    /// Grants on systems by principal; comes from the configuration shared with the command line.
+    /// Grants on systems by principal; from the configuration shared with the command line.
     #[serde(skip)]
     pub grants: BTreeMap<String, BTreeMap<String, Grant>>,
-    /// Asked for the grants of whoever calls.
+    /// Endpoint that returns the grants of a caller.
     pub grants_url: String,
     pub token: TokenConfig,
     pub limits: HttpLimits,
-    /// Who calls without a key, where anybody may. Set by a flag, never by a file.
+    /// Caller of requests without a key (local mode); `None`: a key is required. Set by a flag, never by a file.
     #[serde(skip)]
     pub local: Option<Caller>,
 }
 
-/// The port nobody else claims: "INGR" on a telephone's keys.
+/// Default port: "INGR" on a telephone keypad.
 const PORT: u16 = 4647;
 
 impl Default for ServerConfig {
@@ -70,22 +70,22 @@ impl Default for ServerConfig {
     }
 }
 
-/// Tokens of an identity provider, and what their claims mean here. Without an issuer there are none.
+/// Tokens of an identity provider, and the meaning of their claims. Without an issuer tokens are not accepted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TokenConfig {
     pub issuer: String,
     pub audience: String,
-    /// Where the provider's public keys are.
+    /// Address of the provider's public keys (JWKS).
     pub jwks_url: String,
-    /// Slug of the tenant of tokens that name none.
+    /// Slug of the tenant for tokens without a tenant claim.
     pub tenant: String,
-    /// Role of tokens that name none.
+    /// Role for tokens without a role claim.
     pub role: Role,
-    /// The provider's words for roles, where they are not ours.
+    /// The provider's names for roles, where they differ.
     pub roles: BTreeMap<String, Role>,
     pub claims: ClaimNames,
-    /// What holders of tokens may say about themselves in headers.
+    /// Identity headers that holders of tokens may set.
     pub may_set: Vec<Settable>,
 }
 
@@ -104,7 +104,7 @@ impl Default for TokenConfig {
     }
 }
 
-/// Names of the claims that are read; a dot goes into an object.
+/// Names of the claims that are read; a dot descends into an object.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ClaimNames {
@@ -112,57 +112,58 @@ pub struct ClaimNames {
     pub tenant: String,
     pub role: String,
     pub agent: String,
-    /// A list holding `memory.read`, `memory.manage`; where absent, both.
+    /// A list of `memory.read` and `memory.manage`; without the claim, both.
     pub rules: String,
-    /// An object of system to `read` or `manage`.
+    /// An object that maps systems to `read` or `manage`.
     pub grants: String,
 }
 
 impl Default for ClaimNames {
     fn default() -> Self {
-        let of = str::to_owned;
+        let name = str::to_owned;
         ClaimNames {
-            subject: of("sub"),
-            tenant: of("tenant"),
-            role: of("role"),
-            agent: of("agent"),
-            rules: of("rules"),
-            grants: of("grants"),
+            subject: name("sub"),
+            tenant: name("tenant"),
+            role: name("role"),
+            agent: name("agent"),
+            rules: name("rules"),
+            grants: name("grants"),
         }
     }
 }
 
-/// Bounds of the HTTP door.
+/// Bounds of the server. MCP on stdio uses those of calls too.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HttpLimits {
-    /// Largest request body: the largest document, escaped at its worst, with its metadata.
+    /// Largest request body: the largest document in its longest JSON escaping, with its metadata.
     pub body_bytes_max: usize,
-    /// Longest a request may take before its answer begins.
+    /// Longest time until an answer begins, and until an MCP call ends.
     pub timeout_secs: u64,
-    /// Engine calls at once, and as many saves. These wait for one disk together, so many share one commit.
+    /// Concurrent engine calls, and as many concurrent saves. Saves that wait together share one commit, so there may be
+    /// far more of them than cores.
     pub calls_max: usize,
-    /// Calls that may wait for a turn; the next is told to come back.
+    /// Calls that may wait for a permit; the next one is refused with `http.busy`.
     pub waiting_max: usize,
-    /// Calls one principal may make each second, for long.
+    /// Calls per second that one principal may make in the long run.
     pub rate_per_second: u32,
-    /// Calls one principal may make in one go.
+    /// Calls that one principal may make at once.
     pub rate_burst: u32,
-    /// Failed credentials one address may send in one go; one more is forgiven every few seconds.
+    /// Failed credentials one address may send at once; one more is forgiven every few seconds.
     pub failures_burst: u32,
-    /// Connections at once.
+    /// Concurrent connections.
     pub connections_max: usize,
-    /// Longest a client may take to send its headers.
+    /// Longest time a client may take to send its headers.
     pub header_secs: u64,
-    /// Event streams at once.
+    /// Concurrent event streams.
     pub streams_max: usize,
-    /// Batches of events a slow stream may lag behind before it is dropped.
+    /// Batches of events a slow stream may lag behind before it is closed.
     pub stream_lag_max: usize,
-    /// Silence after which a stream says that it is alive.
+    /// Silence after which a stream sends a heartbeat.
     pub heartbeat_secs: u64,
-    /// Between two rounds of upkeep.
+    /// Time between two rounds of upkeep.
     pub upkeep_secs: u64,
-    /// Answers of the grant resolver are believed so long.
+    /// How long answers of the grant resolver are cached.
     pub grants_cache_secs: u64,
 }
 

@@ -1,26 +1,28 @@
-//! How long a connection is waited for: one timer for all that happens on it, one after the other. A timer for every
-//! head and every call would wake the thread that keeps them each time.
+//! One timer per connection for all its timeouts, which never overlap: headers, request, write. A new timer for each
+//! would wake the runtime's timer thread every time.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use hyper::rt::{Sleep, Timer};
 use tokio::time::Instant;
 
-/// A connection's timer. May ring early, and is then set again; never late.
+use crate::lock::lock_unpoisoned;
+
+/// A connection's timer. It may fire early and is then set again; it never fires late.
 #[derive(Clone)]
 pub(crate) struct ConnectionTimer(Arc<Mutex<Pin<Box<tokio::time::Sleep>>>>);
 
 impl ConnectionTimer {
-    /// Rings no later than this, so that waiting for as long or longer finds it set already.
+    /// First fires after `shortest`, so that a wait as long or longer need not move the deadline.
     pub(crate) fn new(shortest: Duration) -> ConnectionTimer {
         ConnectionTimer(Arc::new(Mutex::new(Box::pin(tokio::time::sleep(shortest)))))
     }
 
-    /// What the work comes to, or nothing where it takes longer.
+    /// The result of `work`, or `None` if it takes longer than `time`.
     pub(crate) async fn run_within<T>(&self, time: Duration, work: impl Future<Output = T>) -> Option<T> {
         let (mut work, until) = (pin!(work), Instant::now() + time);
         poll_fn(|cx| match work.as_mut().poll(cx) {
@@ -30,8 +32,9 @@ impl ConnectionTimer {
         .await
     }
 
+    /// Ready once `until` has passed. Moves the shared deadline forward only: a later one is set when the timer fires.
     pub(crate) fn poll_until(&self, until: Instant, cx: &mut Context<'_>) -> Poll<()> {
-        let mut timer = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut timer = lock_unpoisoned(&self.0);
         if until < timer.deadline() {
             timer.as_mut().reset(until);
         }
@@ -45,7 +48,7 @@ impl ConnectionTimer {
     }
 }
 
-/// For the heads of requests.
+/// Used by hyper for the timeout of request headers.
 impl Timer for ConnectionTimer {
     fn sleep(&self, time: Duration) -> Pin<Box<dyn Sleep>> {
         self.sleep_until((Instant::now() + time).into_std())

@@ -1,11 +1,11 @@
-//! What does not fit at this door, in the engine's words.
+//! Decoding of bodies and query strings, with errors that name the field but never quote its value.
 
 use serde::de::DeserializeOwned;
 
 use engine::text::decode_error::describe_error;
 pub(crate) use engine::text::decode_error::{from_slice, from_slice_fast, from_value, strip_bom};
 
-/// Reads what stands after a question mark.
+/// Decodes a query string.
 pub(crate) fn from_query<T: DeserializeOwned>(query: &str) -> Result<T, String> {
     let pairs = serde_html_form::Deserializer::new(form_urlencoded::parse(query.as_bytes()));
     serde_path_to_error::deserialize(pairs)

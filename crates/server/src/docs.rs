@@ -1,4 +1,4 @@
-//! The API for people: a page for the browser and a reference for the repository, both from the OpenAPI document.
+//! The API reference as an HTML page and as Markdown, both rendered from the OpenAPI document.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ h3 code{background:#eef2f6;padding:.15rem .4rem;border-radius:4px}table{border-c
 td,th{text-align:left;padding:.25rem .6rem .25rem 0;vertical-align:top;border-bottom:1px solid #e5e9ee}\
 @media(prefers-color-scheme:dark){body{color:#e6e9ed;background:#14171a}pre,h3 code{background:#20252b}td,th{border-color:#2c333a}}";
 
-/// One operation of the document, as people read it.
+/// One operation of the document.
 struct Operation<'a> {
     method: String,
     path: &'a str,
@@ -42,8 +42,8 @@ pub(crate) fn render_page() -> String {
          <p>The same as <a href=/openapi.json>OpenAPI 3.1</a>.</p>",
         escape_html(document["info"]["description"].as_str().unwrap_or_default())
     );
-    for (tag, what) in list_tags(&document) {
-        let _ = write!(page, "<h2 id={tag}>{tag}</h2><p>{}</p>", escape_html(what));
+    for (tag, description) in list_tags(&document) {
+        let _ = write!(page, "<h2 id={tag}>{tag}</h2><p>{}</p>", escape_html(description));
         for operation in operations_with_tag(&document, tag) {
             write_operation_html(&mut page, &operation);
         }
@@ -89,15 +89,15 @@ fn write_operation_html(page: &mut String, operation: &Operation<'_>) {
     let _ = write!(page, "<table>{rows}</table>");
 }
 
-/// The reference in `docs/reference/rest.md`.
+/// The Markdown of `docs/reference/rest.md`.
 pub fn render_reference() -> String {
     let document = openapi::build_document();
     let mut page = format!(
         "# REST reference\n\nGenerated from the table of endpoints by a test, which fails when it is stale.\n\n{}\n",
         str_or_empty(&document["info"]["description"])
     );
-    for (tag, what) in list_tags(&document) {
-        let _ = write!(page, "\n## {tag}\n\n{what}.\n");
+    for (tag, description) in list_tags(&document) {
+        let _ = write!(page, "\n## {tag}\n\n{description}.\n");
         for operation in operations_with_tag(&document, tag) {
             write_operation_markdown(&mut page, &operation);
         }

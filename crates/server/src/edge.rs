@@ -1,4 +1,4 @@
-//! The outer layers: request ids, hosts and origins, time-outs, headers, the log line. None looks at content.
+//! The outermost layer of every request: request id, host and origin checks, timeout, security headers, log line.
 
 use std::net::IpAddr;
 use std::time::Instant;
@@ -19,38 +19,39 @@ use crate::connection_timer::ConnectionTimer;
 use crate::problem::Problem;
 use crate::{endpoint, telemetry, unread_body};
 
-/// Longest request id taken from a client.
+/// Longest request id accepted from a client.
 const REQUEST_ID_BYTES_MAX: usize = 128;
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-/// Headers a browser of an allowed origin may send and read.
+/// Headers a page of an allowed origin may send.
 const CORS_HEADERS: &str = "authorization, content-type, idempotency-key, if-match, if-none-match, last-event-id, \
      x-agent-id, x-api-key, x-conversation-id, x-pipeline-id, x-request-id, x-run-id, x-session-id, x-user-id";
 
-/// The outermost layer: names the request, turns strangers away, bounds its time, writes problems and one line of log.
+/// Handles one request: assigns an id, checks host and origin, bounds its time, renders problems and logs one line.
 pub(crate) async fn handle_request(State(app): State<App>, request: Request, next: Next) -> Response {
     let started = Instant::now();
     let id = request_id(request.headers()).unwrap_or_else(|| app.entrance.engine().clock.fresh_id().to_string());
     let path = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
     let verb = endpoint::route_verb(request.method(), path.as_deref());
     let method = request.method().clone();
-    // The route, not the address: an address may hold what somebody remembered.
+    // The route pattern, not the path: a path may hold names and search terms.
     let route = path.unwrap_or_default();
     let span = telemetry::request_span(&id, method.as_str(), &route, verb);
     let (request, reading) = unread_body::watch_body(request);
     let time = app.config.limits.request_timeout();
-    let patience = request.extensions().get::<ConnectionTimer>().cloned().unwrap_or_else(|| ConnectionTimer::new(time));
+    // Without a connection, as in tests of the router alone, the request has a timer of its own.
+    let timer = request.extensions().get::<ConnectionTimer>().cloned().unwrap_or_else(|| ConnectionTimer::new(time));
     let work = async {
         match reading.read_small_body(request).await {
             Ok(request) => check_host_and_origin(&app, request, next).await,
             Err(problem) => problem.into_response(),
         }
     };
-    let answer = patience.run_within(time, work.instrument(span.clone())).await;
+    let answer = timer.run_within(time, work.instrument(span.clone())).await;
     let mut response = answer.unwrap_or_else(|| Problem::timeout().into_response());
     let problem = take_problem(&mut response);
     let code = problem.as_ref().map(|problem| problem.code.clone());
     if let Some(problem) = problem {
-        // Layers between here and the handler may have added headers, such as `allow` and the rate limit.
+        // Keep headers that inner layers added, such as `allow` and the rate limit.
         let headers = std::mem::take(response.headers_mut());
         response = problem.into_response_for(&id);
         for (name, value) in headers {
@@ -71,14 +72,14 @@ pub(crate) async fn handle_request(State(app): State<App>, request: Request, nex
     response
 }
 
-/// The problem a handler or layer left for us; an empty 4xx or 5xx of the framework counts as one.
+/// The problem that a handler or layer left in the response; axum's own 405 counts as one.
 fn take_problem(response: &mut Response) -> Option<Problem> {
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
         return Some(problem);
     }
     match response.status() {
         StatusCode::METHOD_NOT_ALLOWED => {
-            Some(Problem::new(StatusCode::METHOD_NOT_ALLOWED, "http.method", "this address does not take that method"))
+            Some(Problem::new(StatusCode::METHOD_NOT_ALLOWED, "http.method", "this path does not support that method"))
         }
         _ => None,
     }
@@ -90,7 +91,7 @@ fn request_id(headers: &HeaderMap) -> Option<String> {
     (!text.is_empty() && text.len() <= REQUEST_ID_BYTES_MAX && text.bytes().all(plain)).then(|| text.to_owned())
 }
 
-/// What every answer says to browsers, unless a page said otherwise.
+/// Sets security headers; keeps a content policy and cache control that the handler set.
 fn set_security_headers(headers: &mut HeaderMap) {
     for (name, value) in [
         ("x-content-type-options", "nosniff"),
@@ -107,14 +108,15 @@ fn set_security_headers(headers: &mut HeaderMap) {
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
 }
 
-/// Refuses names and origins that are not ours: a page elsewhere must not reach a server on this machine.
+/// Refuses unknown host names and origins, so that a web page elsewhere cannot reach a server on this machine, not even
+/// by DNS rebinding.
 async fn check_host_and_origin(app: &App, request: Request, next: Next) -> Response {
     let path = request.uri().path();
-    // A prober knows a machine by any name, and learns nothing here.
+    // Health probes use any name for the machine, and these answers reveal nothing.
     let probing = path == "/healthz" || path == "/readyz";
     let host = requested_host(request.headers(), request.uri());
     if !probing && !host.as_deref().is_some_and(|host| is_own_host(&app.config, host)) {
-        let message = "this server does not answer to that name; an admin adds it to `hosts`";
+        let message = "this server does not answer to that host name; an admin can add it to `hosts`";
         return Problem::new(StatusCode::MISDIRECTED_REQUEST, "http.host", message).into_response();
     }
     let origin = request.headers().get(ORIGIN).map(|origin| origin.to_str().unwrap_or_default().to_owned());
@@ -122,7 +124,11 @@ async fn check_host_and_origin(app: &App, request: Request, next: Next) -> Respo
     let allowed = app.config.origins.contains(&origin);
     let same = host.as_deref().is_some_and(|host| is_same_origin(&origin, host, request.headers()));
     if !allowed && !same {
-        return Problem::forbidden("http.origin", "this origin may not call here").into_response();
+        return Problem::forbidden(
+            "http.origin",
+            "this origin may not call this server; an admin can add it to `origins`",
+        )
+        .into_response();
     }
     let preflight =
         request.method() == Method::OPTIONS && request.headers().contains_key("access-control-request-method");
@@ -149,9 +155,9 @@ fn set_cors_headers(headers: &mut HeaderMap, origin: &str, preflight: bool) {
     }
 }
 
-/// The name the client used, without its port, in lower case.
+/// The requested host name, without its port, in lower case.
 fn requested_host(headers: &HeaderMap, uri: &Uri) -> Option<String> {
-    // Two names are one too many: whoever checks and whoever routes might read different ones.
+    // With two `Host` headers a proxy might check one and this server read the other.
     if headers.get_all(HOST).iter().count() > 1 {
         return None;
     }
@@ -173,12 +179,12 @@ fn without_port(host: &str) -> &str {
 fn is_own_host(config: &ServerConfig, host: &str) -> bool {
     let address: Option<IpAddr> = host.trim_start_matches('[').trim_end_matches(']').parse().ok();
     let loopback = host == "localhost" || address.is_some_and(|address| address.is_loopback());
-    // A plain address cannot be rebound; without a key, though, only this machine is believed.
+    // An IP address cannot be rebound by DNS, but in local mode, which needs no key, only loopback is trusted.
     let plain = address.is_some() && config.local.is_none();
-    loopback || plain || config.hosts.iter().any(|known| known == "*" || known.eq_ignore_ascii_case(host))
+    loopback || plain || config.hosts.iter().any(|name| name == "*" || name.eq_ignore_ascii_case(host))
 }
 
-/// Whether a page of this origin came from this very server.
+/// Whether the origin is this server itself.
 fn is_same_origin(origin: &str, host: &str, headers: &HeaderMap) -> bool {
     let Some((scheme, rest)) = origin.split_once("://") else { return false };
     let full = headers.get(HOST).and_then(|value| value.to_str().ok()).unwrap_or(host);

@@ -1,4 +1,4 @@
-//! One table of endpoints: the router, the OpenAPI document and the reference are all made from it.
+//! The table of REST endpoints. Router, OpenAPI document, reference and metrics are generated from it.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -12,14 +12,14 @@ use serde_json::Value;
 use crate::app::App;
 use crate::rest;
 
-/// Makes a schema with the document's own generator.
+/// Builds a schema with the generator of the OpenAPI document.
 pub(crate) type MakeSchema = fn(&mut SchemaGenerator) -> Schema;
 
-/// One method at one address: what it does, what it takes, what it answers.
+/// One method on one path: its handler, input, answers and description.
 pub(crate) struct Endpoint {
     pub(crate) method: Method,
     pub(crate) path: &'static str,
-    /// The engine's word for it; also the operation's id.
+    /// Name of the engine verb; also the operation id and the label in metrics.
     pub(crate) verb: &'static str,
     pub(crate) tag: &'static str,
     pub(crate) summary: &'static str,
@@ -27,17 +27,17 @@ pub(crate) struct Endpoint {
     pub(crate) query: Option<MakeSchema>,
     pub(crate) headers: Vec<(&'static str, &'static str)>,
     pub(crate) body: Option<(MakeSchema, Value)>,
-    /// Another form the body may have, as plain text.
+    /// Media type of a second, plain-text form of the body.
     pub(crate) text_body_media: Option<&'static str>,
     pub(crate) answers: Vec<EndpointAnswer>,
-    /// Whether anybody may call it.
+    /// Whether it needs no key.
     pub(crate) is_public: bool,
     /// Whether an `Idempotency-Key` is honoured.
     pub(crate) takes_idempotency_key: bool,
     router: MethodRouter<App>,
 }
 
-/// One thing an endpoint may answer.
+/// One possible answer of an endpoint.
 pub(crate) struct EndpointAnswer {
     pub(crate) status: StatusCode,
     pub(crate) description: &'static str,
@@ -51,7 +51,7 @@ impl Endpoint {
         H: axum::handler::Handler<T, App>,
         T: 'static,
     {
-        // Only the methods used here, all of which have a filter.
+        // Cannot fail: every method in the table has a filter.
         let filter = MethodFilter::try_from(method.clone()).unwrap_or(MethodFilter::GET);
         Endpoint {
             method,
@@ -125,7 +125,7 @@ impl Endpoint {
         self
     }
 
-    /// Problems this endpoint may answer besides those every one may.
+    /// Problems specific to this endpoint, besides those that any endpoint may answer.
     pub(crate) fn with_problems(mut self, problems: &[(StatusCode, &'static str)]) -> Endpoint {
         for (status, what) in problems {
             self.answers.push(EndpointAnswer {
@@ -149,37 +149,38 @@ impl Endpoint {
     }
 }
 
-/// The routes of all endpoints that are open, or of all that are guarded.
-pub(crate) fn build_routes(open: bool) -> Router<App> {
-    let endpoints = rest::all_endpoints().into_iter().filter(|endpoint| endpoint.is_public == open);
+/// The routes of all public endpoints, or of all that need a key.
+pub(crate) fn build_routes(public: bool) -> Router<App> {
+    let endpoints = rest::all_endpoints().into_iter().filter(|endpoint| endpoint.is_public == public);
     endpoints.fold(Router::new(), |router, endpoint| router.route(endpoint.path, endpoint.router))
 }
 
-/// What is known of an endpoint by its address.
+/// The facts about an endpoint that layers before its handler need.
 struct RouteInfo {
     verb: &'static str,
     takes_idempotency_key: bool,
 }
 
 static ROUTE_INFO: LazyLock<HashMap<String, RouteInfo>> = LazyLock::new(|| {
-    let known = |endpoint: Endpoint| {
-        let known = RouteInfo { verb: endpoint.verb, takes_idempotency_key: endpoint.takes_idempotency_key };
-        (format!("{} {}", endpoint.method, endpoint.path), known)
+    let entry = |endpoint: Endpoint| {
+        let info = RouteInfo { verb: endpoint.verb, takes_idempotency_key: endpoint.takes_idempotency_key };
+        (format!("{} {}", endpoint.method, endpoint.path), info)
     };
-    rest::all_endpoints().into_iter().map(known).collect()
+    rest::all_endpoints().into_iter().map(entry).collect()
 });
 
 fn find_route(method: &Method, path: Option<&str>) -> Option<&'static RouteInfo> {
+    // axum answers HEAD with the handler of GET.
     let method = if method == Method::HEAD { &Method::GET } else { method };
     ROUTE_INFO.get(&format!("{method} {}", path?))
 }
 
-/// The verb of a call, for counting.
+/// The verb of a route, for metrics and logs.
 pub(crate) fn route_verb(method: &Method, path: Option<&str>) -> &'static str {
-    find_route(method, path).map_or("unknown", |known| known.verb)
+    find_route(method, path).map_or("unknown", |info| info.verb)
 }
 
-/// Whether a call there may be made once under a key.
+/// Whether the route honours an `Idempotency-Key`.
 pub(crate) fn takes_idempotency_key(method: &Method, path: Option<&str>) -> bool {
-    find_route(method, path).is_some_and(|known| known.takes_idempotency_key)
+    find_route(method, path).is_some_and(|info| info.takes_idempotency_key)
 }

@@ -1,4 +1,5 @@
-//! Live events: one reader of the log per tenant, shared by all its streams; each stream shows what its caller may see.
+//! Live events: one thread per tenant reads the log and broadcasts batches to all streams of that tenant. Each stream
+//! filters for its own caller.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -13,26 +14,27 @@ use engine::model::id::TenantId;
 use tokio::sync::broadcast;
 
 use crate::app::App;
+use crate::lock::lock_unpoisoned;
 use crate::problem::Problem;
 
-/// Events read in one go: bounds what one batch may hold in memory.
+/// Most events in one batch; bounds its memory.
 const BATCH_EVENTS_MAX: usize = 100;
-/// How long the reader waits for news before it asks whether anybody still listens.
+/// Longest wait for new events before the reader checks whether a stream is still open.
 const WAIT_MAX: Duration = Duration::from_secs(1);
 
-/// The readers that run now.
+/// The running readers by tenant.
 #[derive(Default)]
 pub(crate) struct EventReaders(Mutex<HashMap<TenantId, Weak<EventReader>>>);
 
-/// One tenant's reader. Streams hold it; when the last goes, it ends.
+/// One tenant's reader, owned by its streams; it ends with the last of them.
 pub(crate) struct EventReader {
     sender: broadcast::Sender<Arc<EventBatch>>,
 }
 
-/// Events in order, each written out once for all streams that show all of it.
+/// Events in order, each rendered once for all streams that show it in full.
 pub(crate) struct EventBatch {
     pub(crate) entries: Vec<BatchEntry>,
-    /// The log was read up to this number.
+    /// Sequence number up to which the log was read.
     pub(crate) read_to: u64,
 }
 
@@ -48,7 +50,7 @@ impl EventBatch {
         EventBatch { entries: events.into_iter().map(entry).collect(), read_to }
     }
 
-    /// The frames of what is shown of the entries after `after`, as one piece.
+    /// The SSE frames of the entries after `after`, each as `shown` lets the caller see it.
     pub(crate) fn render_frames(&self, after: u64, shown: impl Fn(&Event) -> Option<Cow<'_, Event>>) -> Option<Bytes> {
         let mut text = String::new();
         for entry in self.entries.iter().filter(|entry| entry.event.seq > after) {
@@ -73,48 +75,50 @@ impl EventReader {
     }
 }
 
-/// A stretch of the log, written out. Blocks.
+/// Reads the next batch of the log. Blocks.
 pub(crate) fn read_batch(engine: &Engine, tenant: TenantId, after: u64) -> Result<EventBatch, Problem> {
     Ok(EventBatch::from_events(engine.event_feed().events_after(tenant, after, BATCH_EVENTS_MAX)?, after))
 }
 
-/// Whether a batch reached the end of the log when it was read.
+/// Whether a batch reached the end of the log at the time it was read.
 pub(crate) fn is_log_end(batch: &EventBatch) -> bool {
     batch.entries.len() < BATCH_EVENTS_MAX
 }
 
-/// The tenant's reader, started where none runs. Blocks.
+/// The tenant's reader, started if none runs. Blocks.
 pub(crate) fn reader_for_tenant(app: &App, tenant: TenantId) -> Result<Arc<EventReader>, Problem> {
-    let mut tails = app.event_readers.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    if let Some(tail) = tails.get(&tenant).and_then(Weak::upgrade) {
-        return Ok(tail);
+    let mut readers = lock_unpoisoned(&app.event_readers.0);
+    if let Some(reader) = readers.get(&tenant).and_then(Weak::upgrade) {
+        return Ok(reader);
     }
-    tails.retain(|_, tail| tail.strong_count() > 0);
+    readers.retain(|_, reader| reader.strong_count() > 0);
     let from = app.entrance.engine().event_feed().last_event_seq(tenant)?;
-    let tail = Arc::new(EventReader { sender: broadcast::Sender::new(app.config.limits.stream_lag_max) });
-    let (reader, held) = (app.clone(), Arc::downgrade(&tail));
-    let named = std::thread::Builder::new().name("ingrain-events".to_owned());
-    named.spawn(move || follow_log(&reader, tenant, from, &held)).map_err(|_| Problem::internal())?;
-    tails.insert(tenant, Arc::downgrade(&tail));
-    Ok(tail)
+    let reader = Arc::new(EventReader { sender: broadcast::Sender::new(app.config.limits.stream_lag_max) });
+    let (thread_app, weak_reader) = (app.clone(), Arc::downgrade(&reader));
+    let thread = std::thread::Builder::new().name("ingrain-events".to_owned());
+    thread.spawn(move || follow_log(&thread_app, tenant, from, &weak_reader)).map_err(|_| Problem::internal())?;
+    readers.insert(tenant, Arc::downgrade(&reader));
+    Ok(reader)
 }
 
-/// Reads the log as it grows and hands it on, as long as somebody listens.
-fn follow_log(app: &App, tenant: TenantId, from: u64, held: &Weak<EventReader>) {
+/// Broadcasts new events until the last stream is closed. On a thread of its own, outside the permits of the entrance:
+/// it waits for events nearly all the time.
+fn follow_log(app: &App, tenant: TenantId, from: u64, weak_reader: &Weak<EventReader>) {
     let mut after = from;
     let closing = app.closing_signal();
-    while held.strong_count() > 0 && !*closing.borrow() {
-        let news = app.entrance.engine().event_feed().wait_events(tenant, after, WAIT_MAX);
-        let batch = match news {
+    while weak_reader.strong_count() > 0 && !*closing.borrow() {
+        let last_seq = app.entrance.engine().event_feed().wait_events(tenant, after, WAIT_MAX);
+        let batch = match last_seq {
             Ok(last) if last > after => read_batch(app.entrance.engine(), tenant, after),
             Ok(_) => continue,
+            // Wait below before the next try: the database may be away for a while.
             Err(error) => Err(Error::from(error).into()),
         };
-        match (batch, held.upgrade()) {
-            (Ok(batch), Some(tail)) => {
+        match (batch, weak_reader.upgrade()) {
+            (Ok(batch), Some(reader)) => {
                 after = batch.read_to;
-                // Nobody listening just now is no failure: the next stream reads the log first.
-                let _ = tail.sender.send(Arc::new(batch));
+                // No subscriber right now is fine: a new stream reads the log before it joins.
+                let _ = reader.sender.send(Arc::new(batch));
             }
             (Err(_), _) => std::thread::sleep(WAIT_MAX),
             (_, None) => return,

@@ -1,4 +1,5 @@
-//! What handlers take from a request: bodies, parameters, names and preconditions, each with a clear "no".
+//! Extractors for handlers: bodies, query parameters, path parameters and preconditions. Each rejects bad input with
+//! a problem that names the field.
 
 use axum::body::{Bytes, HttpBody};
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
@@ -22,11 +23,11 @@ impl<T: DeserializeOwned> FromRequest<App> for JsonBody<T> {
 
     async fn from_request(request: Request, app: &App) -> Result<JsonBody<T>, Problem> {
         let bytes = read_json_object(request, app).await?;
-        decode_error::from_slice(&bytes).map(JsonBody).map_err(|misfit| body_mismatch(&misfit))
+        decode_error::from_slice(&bytes).map(JsonBody).map_err(|reason| body_mismatch(&reason))
     }
 }
 
-/// A JSON body of a call that comes often.
+/// A JSON body decoded the fast way: the path of a wrong field is looked for only after decoding failed.
 pub(crate) struct FastJsonBody<T>(pub(crate) T);
 
 impl<T: DeserializeOwned> FromRequest<App> for FastJsonBody<T> {
@@ -34,11 +35,11 @@ impl<T: DeserializeOwned> FromRequest<App> for FastJsonBody<T> {
 
     async fn from_request(request: Request, app: &App) -> Result<FastJsonBody<T>, Problem> {
         let bytes = read_json_object(request, app).await?;
-        decode_error::from_slice_fast(&bytes).map(FastJsonBody).map_err(|misfit| body_mismatch(&misfit))
+        decode_error::from_slice_fast(&bytes).map(FastJsonBody).map_err(|reason| body_mismatch(&reason))
     }
 }
 
-/// The text of a JSON object.
+/// The bytes of a body that is a JSON object.
 async fn read_json_object(request: Request, app: &App) -> Result<Bytes, Problem> {
     let json = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).is_some_and(is_json);
     if !json {
@@ -46,15 +47,15 @@ async fn read_json_object(request: Request, app: &App) -> Result<Bytes, Problem>
         return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "http.media_type", message));
     }
     let bytes = read_body(request, app).await?;
-    // A list of values in the right order would pass for an object otherwise.
+    // serde also decodes a struct from an array of its fields in order, which the API does not offer.
     match decode_error::strip_bom(&bytes).iter().find(|b| !b.is_ascii_whitespace()) {
         Some(first) if *first != b'{' => Err(Problem::bad_request("shape.json", "the body is not a JSON object")),
         _ => Ok(bytes),
     }
 }
 
-fn body_mismatch(misfit: &str) -> Problem {
-    Problem::bad_request("shape.json", format!("the body does not fit {misfit}"))
+fn body_mismatch(reason: &str) -> Problem {
+    Problem::bad_request("shape.json", format!("the body does not fit {reason}"))
 }
 
 fn is_json(value: &str) -> bool {
@@ -69,7 +70,7 @@ pub(crate) async fn read_body(request: Request, app: &App) -> Result<Bytes, Prob
         let message = format!("the body is larger than {bytes_max} bytes");
         Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "http.body_too_large", message)
     };
-    // Said beforehand, nothing of it is waited for.
+    // A declared length above the bound is refused before anything is read.
     if request.body().size_hint().lower() > bytes_max as u64 {
         return Err(too_large());
     }
@@ -81,7 +82,7 @@ pub(crate) async fn read_body(request: Request, app: &App) -> Result<Bytes, Prob
     })
 }
 
-/// Parameters after the question mark.
+/// Query parameters.
 pub(crate) struct QueryParams<T>(pub(crate) T);
 
 impl<T: DeserializeOwned> FromRequestParts<App> for QueryParams<T> {
@@ -89,56 +90,56 @@ impl<T: DeserializeOwned> FromRequestParts<App> for QueryParams<T> {
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<QueryParams<T>, Problem> {
         let query = parts.uri.query().unwrap_or_default();
-        // A parameter without a value says nothing; only an empty search is a question.
+        // A parameter without a value is an error, except `query=`: an empty search is allowed.
         let empty = |pair: &&str| !pair.is_empty() && pair.split_once('=').is_none_or(|(_, value)| value.is_empty());
         if let Some(pair) = query.split('&').filter(empty).find(|pair| *pair != "query=") {
             let name: String = pair.trim_end_matches('=').chars().take(64).collect();
             return Err(Problem::bad_request("shape.query", format!("parameter `{name}` has no value: leave it out")));
         }
         let read = decode_error::from_query(query).map(QueryParams);
-        read.map_err(|misfit| Problem::bad_request("shape.query", format!("a parameter does not fit: {misfit}")))
+        read.map_err(|reason| Problem::bad_request("shape.query", format!("a parameter does not fit: {reason}")))
     }
 }
 
-/// A part of the path that is an id; what is none cannot be found.
+/// A path segment. One that cannot be parsed is answered with 404: nothing has such an id.
 pub(crate) struct PathParam<T>(pub(crate) T);
 
 impl<T: std::str::FromStr> FromRequestParts<App> for PathParam<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<PathParam<T>, Problem> {
-        let missing = || Problem::new(StatusCode::NOT_FOUND, "not_found", "there is nothing of that name");
+        let missing = || Problem::new(StatusCode::NOT_FOUND, "not_found", "there is nothing with that id or name");
         let Path(text) = Path::<String>::from_request_parts(parts, app).await.map_err(|_| missing())?;
         text.parse().map(PathParam).map_err(|_| missing())
     }
 }
 
-/// What must hold of the memory as it stands, said in headers.
+/// Conditions on the current memory, from `If-Match` and `If-None-Match`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Preconditions {
-    /// Version ids or content sha256s, any of which will do; `*` for anything that stands.
+    /// Version ids or content sha256s, one of which must match; `*` matches anything that exists.
     pub(crate) if_match: Option<Vec<String>>,
     pub(crate) if_none_match: Option<Vec<String>>,
 }
 
 impl Preconditions {
-    /// Nothing may stand there yet.
+    /// `If-None-Match: *`: the memory must not exist yet.
     pub(crate) fn is_create_only(&self) -> bool {
         self.if_none_match.as_ref().is_some_and(|tags| tags.iter().any(|tag| tag == "*"))
     }
 
-    /// Whether the client's copy is the one that stands.
+    /// Whether the client's copy is current.
     pub(crate) fn is_not_modified(&self, memory: VersionId) -> bool {
         let version = memory.to_string();
         self.if_none_match.as_ref().is_some_and(|tags| tags.iter().any(|tag| *tag == version || tag == "*"))
     }
 
-    /// Refuses where `If-Match` names something else than what stands.
+    /// Fails with 412 if `If-Match` does not match the current memory.
     pub(crate) fn check_if_match(&self, memory: &Memory) -> Result<(), Problem> {
         let Some(tags) = &self.if_match else { return Ok(()) };
         let version = memory.version.to_string();
-        let stands = |tag: &String| tag == "*" || *tag == version || tag.eq_ignore_ascii_case(&memory.sha256);
-        match tags.iter().any(stands) {
+        let matches = |tag: &String| tag == "*" || *tag == version || tag.eq_ignore_ascii_case(&memory.sha256);
+        match tags.iter().any(matches) {
             true => Ok(()),
             false => Err(Problem::new(
                 StatusCode::PRECONDITION_FAILED,
@@ -160,7 +161,7 @@ impl FromRequestParts<App> for Preconditions {
     }
 }
 
-/// The tags of a header, without quotes and weakness marks.
+/// The ETags of a header, without quotes and `W/` marks.
 fn parse_etags(headers: &HeaderMap, name: &HeaderName) -> Result<Option<Vec<String>>, Problem> {
     if !headers.contains_key(name) {
         return Ok(None);
@@ -176,5 +177,5 @@ fn parse_etags(headers: &HeaderMap, name: &HeaderName) -> Result<Option<Vec<Stri
     Ok(Some(tags))
 }
 
-/// A memory's id in the path.
+/// The path parameter `{id}` of a memory.
 pub(crate) type MemoryIdParam = PathParam<MemoryId>;

@@ -1,4 +1,4 @@
-//! `Idempotency-Key`: a call sent twice is done once and answered twice.
+//! `Idempotency-Key`: a call sent again with the same key is not run again but gets the stored answer.
 
 use axum::body::{Body, Bytes};
 use axum::extract::{MatchedPath, Request};
@@ -20,12 +20,12 @@ use crate::extract::read_body;
 use crate::problem::Problem;
 
 const KEY_BYTES_MAX: usize = 256;
-/// Largest answer kept: answers of calls that can be repeated hold ids and codes, of a thousand turns at most.
+/// Largest stored answer. Calls that take a key answer with ids and codes, of 1,000 turns at most.
 const ANSWER_BYTES_MAX: usize = 1 << 20;
-/// Headers of an answer that belong to it.
+/// Headers stored with an answer; the others are set anew for each response.
 const STORED_HEADERS: [HeaderName; 3] = [CONTENT_TYPE, ETAG, LOCATION];
 
-/// An answer as it is kept.
+/// An answer as it is stored.
 #[derive(Serialize, Deserialize)]
 struct StoredAnswer {
     status: u16,
@@ -33,11 +33,11 @@ struct StoredAnswer {
     body: String,
 }
 
-/// Around every guarded route.
+/// Runs a request, under its key if it has one and the route honours it.
 pub(crate) async fn run_once(app: &App, request: Request, next: Next) -> Response {
-    let given = request.headers().get("idempotency-key").cloned();
+    let key = request.headers().get("idempotency-key").cloned();
     let path = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
-    match given.filter(|_| endpoint::takes_idempotency_key(request.method(), path)) {
+    match key.filter(|_| endpoint::takes_idempotency_key(request.method(), path)) {
         Some(key) => Box::pin(run_with_key(app, key, request, next)).await.unwrap_or_else(Problem::into_response),
         None => next.run(request).await,
     }
@@ -45,19 +45,21 @@ pub(crate) async fn run_once(app: &App, request: Request, next: Next) -> Respons
 
 async fn run_with_key(app: &App, key: HeaderValue, request: Request, next: Next) -> Result<Response, Problem> {
     let key = key.to_str().ok().filter(|key| !key.is_empty() && key.len() <= KEY_BYTES_MAX);
-    let key =
-        key.ok_or_else(|| Problem::bad_request("idempotency.key", "an idempotency key is 1 to 256 plain characters"))?;
-    let who = request.extensions().get::<AuthenticatedCaller>().cloned().ok_or_else(Problem::internal)?;
+    let key = key.ok_or_else(|| {
+        Problem::bad_request("idempotency.key", "an idempotency key has 1 to 256 visible ASCII characters")
+    })?;
+    let auth = request.extensions().get::<AuthenticatedCaller>().cloned().ok_or_else(Problem::internal)?;
     let door = format!("{} {}", request.method(), request.uri());
     let (parts, body) = request.into_parts();
     let bytes = read_body(Request::new(body), app).await?;
-    let asked = IdempotentRequest { door, key: key.to_owned(), digest: request_digest(&parts.headers, &bytes) };
-    // On its own from before the key is taken, so that a client that leaves finds the answer when it asks again.
+    let call = IdempotentRequest { door, key: key.to_owned(), digest: request_digest(&parts.headers, &bytes) };
+    // A task of its own, spawned before the key is claimed: if the client disconnects, the call still ends and stores
+    // its answer for the retry.
     let request = Request::from_parts(parts, Body::from(bytes));
-    tokio::spawn(claim_and_run(app.clone(), who, asked, request, next)).await.map_err(|_| Problem::internal())?
+    tokio::spawn(claim_and_run(app.clone(), auth, call, request, next)).await.map_err(|_| Problem::internal())?
 }
 
-/// What a key stands for.
+/// A request as its key identifies it.
 struct IdempotentRequest {
     door: String,
     key: String,
@@ -66,28 +68,28 @@ struct IdempotentRequest {
 
 async fn claim_and_run(
     app: App,
-    who: AuthenticatedCaller,
-    asked: IdempotentRequest,
+    auth: AuthenticatedCaller,
+    call: IdempotentRequest,
     request: Request,
     next: Next,
 ) -> Result<Response, Problem> {
-    let caller = who.caller.clone();
+    let caller = auth.caller.clone();
     let begin =
-        move |engine: &Engine| Ok(engine.claim_idempotency_key(&caller, &asked.door, &asked.key, &asked.digest)?);
+        move |engine: &Engine| Ok(engine.claim_idempotency_key(&caller, &call.door, &call.key, &call.digest)?);
     match app.entrance.call("idempotency", begin).await? {
         IdempotencyClaim::Answered(answer) => {
-            let kept: StoredAnswer = serde_json::from_value(answer).map_err(|_| Problem::internal())?;
-            Ok(kept.into_replay())
+            let stored: StoredAnswer = serde_json::from_value(answer).map_err(|_| Problem::internal())?;
+            Ok(stored.into_replay())
         }
-        IdempotencyClaim::Claimed(repeat) => {
-            let engine = app.entrance.engine().with_idempotency_mark(who.caller.tenant, &repeat);
+        IdempotencyClaim::Claimed(claimed) => {
+            let engine = app.entrance.engine().with_idempotency_mark(auth.caller.tenant, &claimed);
             let response = run_idempotent_call(engine, next.run(request)).await;
-            store_answer(&app, who, repeat, response).await
+            store_answer(&app, auth, claimed, response).await
         }
     }
 }
 
-/// What makes two requests the same: the body and the conditions it came with.
+/// Digest of the body and the preconditions: the same key with another digest is a misuse of the key.
 fn request_digest(headers: &HeaderMap, body: &Bytes) -> String {
     let mut hash = Sha256::new();
     for name in ["if-match", "if-none-match"] {
@@ -98,42 +100,43 @@ fn request_digest(headers: &HeaderMap, body: &Bytes) -> String {
     to_hex(&hash.finalize())
 }
 
+/// Stores a successful answer under the key, or frees the key.
 async fn store_answer(
     app: &App,
-    who: AuthenticatedCaller,
-    repeat: IdempotentCall,
+    auth: AuthenticatedCaller,
+    claimed: IdempotentCall,
     response: Response,
 ) -> Result<Response, Problem> {
-    // Only what was done is kept: a refusal or a failure may be tried again.
-    let (response, kept) = match response.status().is_success() {
+    // Only success is stored: after a refusal or a failure the key may be used again.
+    let (response, stored) = match response.status().is_success() {
         true => {
             let (parts, body) = response.into_parts();
             let bytes = axum::body::to_bytes(body, usize::MAX).await.map_err(|_| Problem::internal())?;
-            let kept = StoredAnswer::from_response(parts.status, &parts.headers, &bytes);
+            let stored = StoredAnswer::from_response(parts.status, &parts.headers, &bytes);
             if bytes.len() > ANSWER_BYTES_MAX {
-                // It was done, which stays noted: who asks again hears that the answer is lost.
+                // The key stays marked as used; a retry gets `idempotency.answer_lost`.
                 return Ok(Response::from_parts(parts, Body::from(bytes)));
             }
-            (Response::from_parts(parts, Body::from(bytes)), serde_json::to_value(kept).ok())
+            (Response::from_parts(parts, Body::from(bytes)), serde_json::to_value(stored).ok())
         }
         false => (response, None),
     };
-    // However many wait: a key must not stay taken because others came.
+    // Outside the queue limit: a full queue must not leave the key claimed.
     app.entrance
-        .call_unqueued("idempotency", move |engine| Ok(engine.finish_idempotent_call(&who.caller, repeat, kept)?))
+        .call_unqueued("idempotency", move |engine| Ok(engine.finish_idempotent_call(&auth.caller, claimed, stored)?))
         .await?;
     Ok(response)
 }
 
 impl StoredAnswer {
     fn from_response(status: StatusCode, headers: &HeaderMap, body: &Bytes) -> StoredAnswer {
-        let kept = |name: &HeaderName| {
+        let stored = |name: &HeaderName| {
             let value = headers.get(name)?.to_str().ok()?;
             Some((name.as_str().to_owned(), value.to_owned()))
         };
         StoredAnswer {
             status: status.as_u16(),
-            headers: STORED_HEADERS.iter().filter_map(kept).collect(),
+            headers: STORED_HEADERS.iter().filter_map(stored).collect(),
             body: String::from_utf8_lossy(body).into_owned(),
         }
     }

@@ -1,4 +1,4 @@
-//! The doors that speak to programs: REST with live events over HTTP, MCP for agents. Wire formats and async stop here.
+//! The server: REST and live events over HTTP, MCP over HTTP and stdio. Async code and wire formats stay in this crate.
 
 mod app;
 mod auth;
@@ -15,6 +15,7 @@ mod event_reader;
 mod extract;
 mod idempotency;
 mod listen;
+mod lock;
 pub mod mcp;
 mod metrics;
 mod openapi;
@@ -49,12 +50,12 @@ use engine::Engine;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 
-/// The whole surface.
+/// The router with all endpoints.
 pub fn router(engine: Engine, config: ServerConfig) -> Router {
     router_for_app(App::new(engine, config))
 }
 
-/// The whole surface over a state somebody else holds on to.
+/// The router on a state that the caller keeps, to close its streams.
 pub fn router_for_app(app: App) -> Router {
     let guarded = endpoint::build_routes(false).route_layer(from_fn_with_state(app.clone(), auth::guard_request));
     let mcp = Router::new()

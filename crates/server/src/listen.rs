@@ -1,4 +1,4 @@
-//! The socket: accepts, bounds and closes connections, and keeps the house meanwhile.
+//! The listening socket: accepts, bounds and closes connections, runs upkeep, and shuts down in order.
 
 use std::future::Future;
 use std::io;
@@ -22,87 +22,88 @@ use crate::router_for_app;
 use crate::stalled_socket::StallCheckedSocket;
 use crate::upkeep_loop::run_periodically;
 
-/// Longest the end may take: what was begun is answered, what hangs is cut.
+/// Longest wait at shutdown for requests that are under way; after it they are cut off.
 const SHUTDOWN_SECS: u64 = 10;
-/// And what was left behind to be written, after that.
+/// Longest wait after that for the last writes to reach the disk.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
 const FLUSH_TIMED_OUT: &str =
-    "another process holds the database; what was acknowledged stands, the last notes of who read what may be missing";
-/// Pause after a failed accept, so that a full file table is not asked a million times.
+    "another process holds the database; acknowledged changes are safe, the last usage records may be missing";
+/// Pause after a failed accept, so that running out of file descriptors does not become a busy loop.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Serves until `ending` is done; then finishes what it began and writes what it acknowledged.
+/// Serves until `ending` completes, then answers requests that are under way and flushes the database.
 pub async fn serve(app: App, listener: TcpListener, ending: impl Future<Output = ()> + Send) -> io::Result<()> {
     let router = router_for_app(app.clone());
     let graceful = GracefulShutdown::new();
-    let places = Arc::new(Semaphore::new(app.config.limits.connections_max));
-    let keeper = tokio::spawn(run_upkeep(app.clone()));
+    let permits = Arc::new(Semaphore::new(app.config.limits.connections_max));
+    let upkeep = tokio::spawn(run_upkeep(app.clone()));
     let mut ending = std::pin::pin!(ending);
     loop {
         let next = async {
-            let place = Arc::clone(&places).acquire_owned().await.map_err(io::Error::other)?;
-            listener.accept().await.map(|(socket, peer)| (place, socket, peer))
+            let permit = Arc::clone(&permits).acquire_owned().await.map_err(io::Error::other)?;
+            listener.accept().await.map(|(socket, peer)| (permit, socket, peer))
         };
-        // The end is heard also while every place is taken.
-        let (place, socket, peer) = tokio::select! {
+        // Also while every connection is taken, the end must be noticed.
+        let (permit, socket, peer) = tokio::select! {
             accepted = next => match accepted {
                 Ok(accepted) => accepted,
                 Err(error) => {
-                    tracing::warn!(%error, "a connection could not be accepted");
+                    tracing::warn!(%error, "could not accept a connection");
                     tokio::time::sleep(ACCEPT_PAUSE).await;
                     continue;
                 }
             },
             () = &mut ending => break,
         };
-        // Small answers go at once.
+        // Small answers are sent at once instead of waiting for more data.
         let _ = socket.set_nodelay(true);
         let header_time = Duration::from_secs(app.config.limits.header_secs);
-        let (router, patience) = (router.clone(), ConnectionTimer::new(header_time));
-        let line = StallCheckedSocket::new(socket, patience.clone(), app.config.limits.request_timeout());
-        let timer = patience.clone();
+        let (router, connection_timer) = (router.clone(), ConnectionTimer::new(header_time));
+        let socket = StallCheckedSocket::new(socket, connection_timer.clone(), app.config.limits.request_timeout());
+        let header_timer = connection_timer.clone();
         let service = hyper::service::service_fn(move |request: hyper::Request<Incoming>| {
             let mut request = request.map(Body::new);
             request.extensions_mut().insert(ConnectInfo(peer));
-            request.extensions_mut().insert(patience.clone());
+            request.extensions_mut().insert(connection_timer.clone());
             router.clone().oneshot(request)
         });
         let connection = http1::Builder::new()
+            // A client may close its sending side and still read the answer.
             .half_close(true)
-            .timer(timer)
+            .timer(header_timer)
             .header_read_timeout(header_time)
-            .serve_connection(line, service);
+            .serve_connection(socket, service);
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
-            // A client that hangs up is its own affair.
+            // A client that disconnects is no failure of the server.
             let _ = connection.await;
-            drop(place);
+            drop(permit);
         });
     }
     drop(listener);
     app.close_streams();
-    keeper.abort();
+    upkeep.abort();
     let end = tokio::time::Instant::now() + Duration::from_secs(SHUTDOWN_SECS);
     let _ = tokio::time::timeout_at(end, graceful.shutdown()).await;
-    // Another process may hold the database for longer than anybody waits for this one to end.
+    // Bounded: another process may hold the database for longer than a shutdown may take.
     let flushed = tokio::time::timeout_at(end + FLUSH_TIMEOUT, app.entrance.flush())
         .await
         .map_err(|_| io::Error::other(FLUSH_TIMED_OUT))?;
     flushed.map_err(io::Error::other)
 }
 
-/// Does what is due for every tenant, again and again.
+/// Runs upkeep for every tenant, periodically.
 async fn run_upkeep(app: App) {
     let every = Duration::from_secs(app.config.limits.upkeep_secs);
     let round = || async {
-        let kept = app.entrance.call("upkeep", |engine| {
+        let done = app.entrance.call("upkeep", |engine| {
             for tenant in engine.database().list_tenants().map_err(Error::from)? {
                 engine.upkeep(tenant.id, UpkeepOptions::default())?;
                 engine.purge_idempotency_keys(tenant.id)?;
             }
             Ok(())
         });
-        kept.await.is_ok()
+        done.await.is_ok()
     };
     run_periodically(every, round).await;
 }

@@ -1,4 +1,4 @@
-//! Counters for those who watch: Prometheus text, from a handful of numbers.
+//! Metrics in the Prometheus text format.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -6,10 +6,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Upper bounds of the latency buckets, in seconds: from an index look-up to a request that timed out.
+use crate::lock::lock_unpoisoned;
+
+/// Upper bounds of the latency buckets, in seconds: from an index look-up to the request timeout.
 const BUCKETS: [f64; 12] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0];
 
-/// Everything counted since the start.
+/// Counters since the start of the process.
 #[derive(Default)]
 pub(crate) struct Metrics {
     verbs: Mutex<BTreeMap<&'static str, Histogram>>,
@@ -28,20 +30,20 @@ struct Histogram {
     sum: f64,
 }
 
-/// Numbers that are read when asked for.
+/// Values measured when the page is rendered.
 pub(crate) struct Gauges {
     pub(crate) queue_depth: usize,
     pub(crate) running: usize,
     pub(crate) memories: u64,
     pub(crate) bytes: u64,
-    /// Rule of the scanner, what became of the save, how often.
+    /// Scanner rule, verdict on the save, count.
     pub(crate) findings: Vec<(String, &'static str, u64)>,
 }
 
 impl Metrics {
-    /// One engine call of a verb.
+    /// Counts one engine call and its duration.
     pub(crate) fn record_call(&self, verb: &'static str, took: Duration) {
-        let mut verbs = self.verbs.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut verbs = lock_unpoisoned(&self.verbs);
         let histogram = verbs.entry(verb).or_default();
         let secs = took.as_secs_f64();
         histogram.count += 1;
@@ -51,13 +53,13 @@ impl Metrics {
         }
     }
 
-    /// One answer over HTTP.
+    /// Counts one HTTP answer, and its problem code.
     pub(crate) fn record_answer(&self, verb: &'static str, status: u16, code: Option<&str>) {
-        let mut answers = self.answers.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut answers = lock_unpoisoned(&self.answers);
         *answers.entry((verb, status)).or_default() += 1;
         drop(answers);
         if let Some(code) = code {
-            let mut refusals = self.refusals.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let mut refusals = lock_unpoisoned(&self.refusals);
             *refusals.entry(code.to_owned()).or_default() += 1;
         }
     }
@@ -70,7 +72,7 @@ impl Metrics {
         self.failed_credentials.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts a stream for as long as the answer is held, and whether it may open at all.
+    /// Counts a stream as open until [`Metrics::close_stream`]; `false` if too many are open.
     pub(crate) fn try_open_stream(&self, streams_max: usize) -> bool {
         let open = self.streams.fetch_add(1, Ordering::Relaxed);
         if open >= streams_max as u64 {
@@ -92,40 +94,40 @@ impl Metrics {
     pub(crate) fn render_page(&self, gauges: &Gauges) -> String {
         let mut page = String::new();
         self.render_histograms(&mut page);
-        let answers = self.answers.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone();
+        let answers = lock_unpoisoned(&self.answers).clone();
         write_metric_head(&mut page, "ingrain_answers_total", "counter", "Answers by verb and status.");
         for ((verb, status), count) in answers {
             let _ = writeln!(page, "ingrain_answers_total{{verb=\"{verb}\",status=\"{status}\"}} {count}");
         }
-        let refusals = self.refusals.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone();
-        write_metric_head(&mut page, "ingrain_refusals_total", "counter", "Calls that were not done, by code.");
+        let refusals = lock_unpoisoned(&self.refusals).clone();
+        write_metric_head(&mut page, "ingrain_refusals_total", "counter", "Calls answered with a problem, by code.");
         for (code, count) in refusals {
             let _ = writeln!(page, "ingrain_refusals_total{{code=\"{code}\"}} {count}");
         }
         let name = "ingrain_scanner_findings_total";
-        write_metric_head(&mut page, name, "counter", "What the scanner found in saves, by rule and verdict.");
+        write_metric_head(&mut page, name, "counter", "Findings of the scanner in saves, by rule and verdict.");
         for (rule, verdict, count) in &gauges.findings {
             let _ = writeln!(page, "{name}{{rule=\"{rule}\",verdict=\"{verdict}\"}} {count}");
         }
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         for (name, kind, help, value) in [
-            ("ingrain_turned_away_total", "counter", "Calls refused because too many waited.", read(&self.turned_away)),
             (
-                "ingrain_failed_credentials_total",
+                "ingrain_turned_away_total",
                 "counter",
-                "Keys and tokens that were not good.",
-                read(&self.failed_credentials),
+                "Calls refused because the queue was full.",
+                read(&self.turned_away),
             ),
+            ("ingrain_failed_credentials_total", "counter", "Invalid keys and tokens.", read(&self.failed_credentials)),
             (
                 "ingrain_streams_dropped_total",
                 "counter",
-                "Event streams dropped for being slow.",
+                "Event streams closed because the client was too slow.",
                 read(&self.streams_dropped),
             ),
             ("ingrain_streams", "gauge", "Open event streams.", read(&self.streams)),
-            ("ingrain_queue_depth", "gauge", "Calls waiting for a turn.", gauges.queue_depth as u64),
+            ("ingrain_queue_depth", "gauge", "Calls waiting for a permit.", gauges.queue_depth as u64),
             ("ingrain_running", "gauge", "Calls inside the engine.", gauges.running as u64),
-            ("ingrain_memories", "gauge", "Memories kept, in every state.", gauges.memories),
+            ("ingrain_memories", "gauge", "Stored memories, in every state.", gauges.memories),
             ("ingrain_store_bytes", "gauge", "Size of the database.", gauges.bytes),
         ] {
             write_metric_head(&mut page, name, kind, help);
@@ -135,7 +137,7 @@ impl Metrics {
     }
 
     fn render_histograms(&self, page: &mut String) {
-        let verbs = self.verbs.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone();
+        let verbs = lock_unpoisoned(&self.verbs).clone();
         let name = "ingrain_verb_seconds";
         write_metric_head(page, name, "histogram", "Time inside the engine, by verb.");
         for (verb, histogram) in verbs {

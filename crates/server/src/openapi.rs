@@ -1,4 +1,4 @@
-//! The OpenAPI 3.1 document, made from the table of endpoints: it cannot describe what is not there.
+//! The OpenAPI 3.1 document, generated from the table of endpoints.
 
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
@@ -16,6 +16,7 @@ const API_DESCRIPTION: &str = "Governed memory for AI agents. Send a key as `Aut
 const IDEMPOTENCY_HELP: &str = "Sent again within 24 hours, the call is answered again, not done again; while the first is under way \
      it is 409 with `Retry-After`, and 409 `idempotency.answer_lost` where the server died after it had written something";
 
+// In the order of the reference.
 const TAGS: &[(&str, &str)] = &[
     ("memories", "Save, read, list, patch, forget, pin; history"),
     ("search", "Find memories and see why; scan texts"),
@@ -39,7 +40,7 @@ const TAGS: &[(&str, &str)] = &[
     ("watch", "For those who operate it"),
 ];
 
-/// The whole document.
+/// Builds the document.
 pub fn build_document() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|s| s.definitions_path = "/components/schemas".into());
     let mut generator = settings.into_generator();
@@ -50,7 +51,8 @@ pub fn build_document() -> Value {
         let methods = paths.entry(endpoint.path).or_insert_with(|| json!({}));
         methods[endpoint.method.as_str().to_lowercase()] = operation;
     }
-    let tags: Vec<Value> = TAGS.iter().map(|(name, what)| json!({ "name": name, "description": what })).collect();
+    let tags: Vec<Value> =
+        TAGS.iter().map(|(name, description)| json!({ "name": name, "description": description })).collect();
     json!({
         "openapi": "3.1.0",
         "info": { "title": "Ingrain", "version": env!("CARGO_PKG_VERSION"), "description": API_DESCRIPTION, "license": { "name": "Apache-2.0" } },
@@ -71,14 +73,14 @@ fn build_operation(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Valu
     if let Some(make) = endpoint.query {
         parameters.extend(query_parameters(&make(generator).to_value()));
     }
-    let once = endpoint.takes_idempotency_key.then_some(("Idempotency-Key", IDEMPOTENCY_HELP));
-    for (name, what) in endpoint.headers.iter().copied().chain(once) {
+    let idempotency = endpoint.takes_idempotency_key.then_some(("Idempotency-Key", IDEMPOTENCY_HELP));
+    for (name, description) in endpoint.headers.iter().copied().chain(idempotency) {
         let schema = match name {
             "Last-Event-ID" => json!({ "type": "integer", "minimum": 0 }),
             "Idempotency-Key" => json!({ "type": "string", "minLength": 1, "maxLength": 256 }),
             _ => json!({ "type": "string" }),
         };
-        parameters.push(json!({ "name": name, "in": "header", "description": what, "schema": schema }));
+        parameters.push(json!({ "name": name, "in": "header", "description": description, "schema": schema }));
     }
     let mut operation = json!({
         "operationId": endpoint.verb, "tags": [endpoint.tag], "summary": endpoint.summary, "parameters": parameters,
@@ -90,8 +92,8 @@ fn build_operation(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Valu
     if let Some((make, example)) = &endpoint.body {
         let media = json!({ "schema": make(generator), "example": example });
         let mut content = json!({ "application/json": media });
-        if let Some(also) = endpoint.text_body_media {
-            content[also] = json!({ "schema": { "type": "string" } });
+        if let Some(media) = endpoint.text_body_media {
+            content[media] = json!({ "schema": { "type": "string" } });
         }
         operation["requestBody"] = json!({ "required": true, "content": content });
     }
@@ -107,17 +109,17 @@ fn build_responses(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Valu
         let status = answer.status.as_str().to_owned();
         let described = build_response(answer, generator);
         match responses.get_mut(&status) {
-            // The same status in another form: a page or a stream.
-            Some(known) => merge_content(known, &described),
+            // The same status in another media type, such as a page and a stream.
+            Some(existing) => merge_content(existing, &described),
             None => responses[status] = described,
         }
     }
     responses
 }
 
-fn merge_content(known: &mut Value, more: &Value) {
+fn merge_content(existing: &mut Value, more: &Value) {
     for (media, content) in more["content"].as_object().into_iter().flatten() {
-        known["content"][media] = content.clone();
+        existing["content"][media] = content.clone();
     }
 }
 
@@ -152,7 +154,7 @@ fn path_parameters(path: &str) -> Vec<Value> {
     names.map(parameter).collect()
 }
 
-/// An object's properties as parameters. There is no `null` in an address, so it goes from the schemas.
+/// An object's properties as query parameters. A query string has no `null`, so it is removed from the schemas.
 fn query_parameters(schema: &Value) -> Vec<Value> {
     let required: Vec<&str> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let properties = schema["properties"].as_object().into_iter().flatten();
@@ -174,6 +176,7 @@ fn query_parameters(schema: &Value) -> Vec<Value> {
     properties.map(parameter).collect()
 }
 
+/// The schema without its `null` alternative.
 fn without_null(mut schema: Value) -> Value {
     if let Some(choices) = schema["anyOf"].as_array() {
         let real = choices.iter().find(|choice| choice["type"] != "null").cloned();

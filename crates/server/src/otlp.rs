@@ -1,4 +1,5 @@
-//! Spans for a collector: OTLP over HTTP, as JSON. One document needs no library; names and ids go out, content never.
+//! Spans for an OpenTelemetry collector: OTLP over HTTP with JSON, written by hand because it is one document. Spans
+//! hold names and ids, never content.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -17,19 +18,19 @@ use tracing_subscriber::registry::LookupSpan;
 use crate::config::ServerConfig;
 use crate::outbound::OutboundClient;
 
-/// Spans that wait to be sent; a collector that is away costs the newest, never the server.
+/// Most spans waiting to be sent. If the collector is down, the newest are dropped; the server never waits.
 const QUEUED_SPANS_MAX: usize = 4_096;
-/// Spans sent in one go, and the longest one waits for company.
+/// Most spans in one request, and the longest time a span waits for it to fill.
 const BATCH_MAX: usize = 512;
 const BATCH_SECS: u64 = 2;
 
-/// A layer that hands finished spans to the configured collector.
+/// A tracing layer that sends finished spans to the configured collector.
 pub struct Otlp {
     sender: SyncSender<Value>,
     clock: Arc<dyn Clock>,
 }
 
-/// What is known of a span while it is open.
+/// Data of an open span.
 struct OpenSpan {
     trace_id: [u8; 16],
     span_id: [u8; 8],
@@ -40,7 +41,7 @@ struct OpenSpan {
 }
 
 impl Otlp {
-    /// A layer, where a collector is configured. Blocks nothing: another thread sends.
+    /// The layer, if a collector is configured. A thread of its own sends the spans.
     pub fn new(config: &ServerConfig, clock: Arc<dyn Clock>) -> std::io::Result<Option<Otlp>> {
         if config.otlp_endpoint.is_empty() {
             return Ok(None);
@@ -54,11 +55,11 @@ impl Otlp {
     }
 }
 
-/// Sends batches for as long as somebody may make spans.
+/// Sends batches until the layer is dropped.
 fn send_batches(spans: &Receiver<Value>, outbound: &OutboundClient, url: &str) {
     const WAIT: Duration = Duration::from_secs(BATCH_SECS);
     let mut batch = Vec::new();
-    // Counted from the first of a batch, or a slow trickle would wait until it is full.
+    // Measured from the first span of the batch: with a slow trickle it would otherwise wait until it is full.
     let mut since: Option<Instant> = None;
     loop {
         let next = spans.recv_timeout(since.map_or(WAIT, |since| WAIT.saturating_sub(since.elapsed())));
@@ -69,7 +70,7 @@ fn send_batches(spans: &Receiver<Value>, outbound: &OutboundClient, url: &str) {
         }
         let due = over || since.is_some_and(|since| since.elapsed() >= WAIT);
         if batch.len() >= BATCH_MAX || (due && !batch.is_empty()) {
-            // Said on stderr by nobody: a span about a lost span would be one more to lose.
+            // Errors are not logged: the log line would belong to a span, which would fail to be sent too.
             let _ = outbound.post_document(url, &trace_document(&batch));
             batch.clear();
             since = None;
@@ -125,7 +126,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Otlp {
     fn on_close(&self, id: Id, context: Context<'_, S>) {
         let Some(span) = context.span(&id) else { return };
         if let Some(open) = span.extensions_mut().remove::<OpenSpan>() {
-            // A full queue drops the span: telemetry waits for nobody.
+            // A full queue drops the span instead of blocking the request.
             let _ = self.sender.try_send(open.to_otlp_span(span.name()));
         }
     }
@@ -154,8 +155,8 @@ impl OpenSpan {
 fn to_otlp_value(value: &Value) -> Value {
     match value {
         Value::Bool(value) => json!({ "boolValue": value }),
-        // As text, as JSON has no 64-bit integers.
         Value::Number(value) if value.is_f64() => json!({ "doubleValue": value }),
+        // OTLP in JSON writes 64-bit integers as strings.
         Value::Number(value) => json!({ "intValue": value.to_string() }),
         Value::String(value) => json!({ "stringValue": value }),
         other => json!({ "stringValue": other.to_string() }),
@@ -165,12 +166,12 @@ fn to_otlp_value(value: &Value) -> Value {
 fn random_bytes<const N: usize>() -> [u8; N] {
     use ring::rand::{SecureRandom, SystemRandom};
     let mut bytes = [0; N];
-    // Without chance an id of zeros says "none", which collectors drop: nothing else depends on it.
+    // On failure the id stays zero, which means "invalid" in OpenTelemetry: the collector drops the span.
     let _ = SystemRandom::new().fill(&mut bytes);
     bytes
 }
 
-/// The fields of a span, by name.
+/// Fields of a span by name.
 #[derive(Default)]
 struct SpanFields(Vec<(&'static str, Value)>);
 

@@ -1,4 +1,5 @@
-//! Calls to configured endpoints: bounded, without redirects, and only to addresses a stranger may not pick.
+//! HTTP client for configured endpoints: bounded in time and size, without redirects, and by default unable to reach
+//! loopback and private networks.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
@@ -8,9 +9,9 @@ use ureq::http::Uri;
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 
-/// Longest an endpoint may take: a caller is waiting.
+/// Longest an endpoint may take. A caller waits for it.
 const TIMEOUT: Duration = Duration::from_secs(3);
-/// Largest answer read: key sets and grants are small.
+/// Largest answer that is read: key sets and grants are small.
 const ANSWER_BYTES_MAX: u64 = 256 * 1024;
 
 /// A client for endpoints named in configuration.
@@ -24,10 +25,10 @@ impl OutboundClient {
         OutboundClient::with_timeout(private_allowed, TIMEOUT)
     }
 
-    /// For endpoints that think before they answer.
+    /// For endpoints that take longer, such as language models.
     pub(crate) fn with_timeout(private_allowed: bool, timeout: Duration) -> OutboundClient {
         let config = ureq::Agent::config_builder().timeout_global(Some(timeout)).max_redirects(0).proxy(None);
-        // A status is read, not thrown: what it means is for the one who asks.
+        // An error status is an answer here: each call decides what it means.
         let config = config.http_status_as_error(false).build();
         let resolver = PublicOnlyResolver { private_allowed, inner: DefaultResolver::default() };
         OutboundClient { agent: ureq::Agent::with_parts(config, DefaultConnector::default(), resolver) }
@@ -45,16 +46,16 @@ impl OutboundClient {
     }
 }
 
-/// Why an endpoint gave no answer, in words that name neither its address nor what was sent.
+/// Why a call failed. The text names neither the address nor the content of the request.
 #[derive(Debug)]
 pub(crate) enum OutboundError {
-    /// Worth another attempt.
+    /// Another attempt may succeed.
     Transient(String),
     Permanent(String),
 }
 
 impl OutboundClient {
-    /// Hands a document over; what is answered does not matter, as long as it is a yes.
+    /// Posts a document. The body of the answer is ignored, its status must be a success.
     #[cfg(feature = "otlp")]
     pub(crate) fn post_document(&self, url: &str, body: &serde_json::Value) -> Result<(), String> {
         let request = self.agent.post(url).content_type("application/json");
@@ -103,7 +104,8 @@ fn classify_error(error: &ureq::Error) -> OutboundError {
     }
 }
 
-/// Looks at the addresses a name resolves to, at the moment of use, so that a name cannot change its mind between.
+/// Filters the addresses a host name resolves to. At the time of the connection, not before: a name checked earlier
+/// could resolve to a private address by then (DNS rebinding).
 #[derive(Debug)]
 struct PublicOnlyResolver {
     private_allowed: bool,
@@ -118,18 +120,18 @@ impl Resolver for PublicOnlyResolver {
         timeout: NextTimeout,
     ) -> Result<ResolvedSocketAddrs, ureq::Error> {
         let found = self.inner.resolve(uri, config, timeout)?;
-        let mut kept = self.empty();
+        let mut allowed = self.empty();
         for address in found.iter().filter(|address| self.private_allowed || is_public(address.ip())) {
-            kept.push(*address);
+            allowed.push(*address);
         }
-        match kept.is_empty() {
+        match allowed.is_empty() {
             true => Err(ureq::Error::HostNotFound),
-            false => Ok(kept),
+            false => Ok(allowed),
         }
     }
 }
 
-/// Whether an address is out on the internet, rather than here or next door.
+/// Whether an address is on the public internet, not on loopback or a private network.
 pub(crate) fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => is_public_v4(v4),
@@ -159,6 +161,7 @@ fn is_public_v4(v4: Ipv4Addr) -> bool {
 
 fn is_public_v6(v6: Ipv6Addr) -> bool {
     let [first, second, ..] = v6.segments();
+    // NAT64, 6to4 and Teredo addresses embed an IPv4 address, which may be private.
     let translated = first == 0x64 && second == 0xff9b;
     let tunnelled = first == 0x2002 || (first == 0x2001 && second == 0);
     let documentation = first == 0x2001 && second == 0xdb8;

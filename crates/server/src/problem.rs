@@ -1,4 +1,4 @@
-//! Every "no" and every failure on the wire: problem+json with a stable code, and nothing of the content.
+//! Refusals and errors over HTTP: problem documents (RFC 9457) with a stable code, never with content.
 
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -8,11 +8,11 @@ use engine::model::error::{Error, StoreError};
 use engine::model::refusal::Refusal;
 use serde_json::{Map, Value, json};
 
-/// Seconds a client should wait when the server is full, the database is away or the first call is not done.
+/// Seconds for `retry-after`: the server is full, the database is busy, or the first call under an idempotency key runs.
 pub(crate) const RETRY_SECS: u64 = 1;
 pub(crate) const PROBLEM_TYPE: &str = "application/problem+json";
 
-/// An answer that is not what was asked for.
+/// A refusal or an error, as HTTP shows it.
 #[derive(Clone, Debug)]
 pub struct Problem {
     pub(crate) status: StatusCode,
@@ -42,7 +42,11 @@ impl Problem {
     }
 
     pub(crate) fn internal() -> Problem {
-        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "something broke here; the log has the request id")
+        Problem::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "internal",
+            "an internal error; the server's log has it under the request id",
+        )
     }
 
     pub(crate) fn busy(code: &str, detail: &str) -> Problem {
@@ -79,20 +83,20 @@ impl Problem {
         self
     }
 
-    /// The same problem as a failed precondition: the client put its condition into a header.
+    /// The same problem with status 412, if it is a failed condition: the client sent its condition in a header.
     pub(crate) fn into_precondition_failed(self) -> Problem {
         let failed =
             self.code == "conflict.sha256" || self.code == "conflict.exists" || self.code == "conflict.nothing_there";
         Problem { status: if failed { StatusCode::PRECONDITION_FAILED } else { self.status }, ..self }
     }
 
-    /// The same problem of a server that is asked whether it can work.
+    /// The same problem with status 503, if it is a server error: for readiness probes.
     pub(crate) fn into_unavailable(self) -> Problem {
         let failed = self.status.is_server_error();
         Problem { status: if failed { StatusCode::SERVICE_UNAVAILABLE } else { self.status }, ..self }
     }
 
-    /// The document a client reads.
+    /// The JSON document.
     pub(crate) fn to_document(&self, request_id: &str) -> Value {
         let mut document = json!({
             "type": format!("urn:ingrain:problem:{}", self.code),
@@ -108,7 +112,7 @@ impl Problem {
         document
     }
 
-    /// The answer with its body, once the request id is known.
+    /// The response with its body.
     pub(crate) fn into_response_for(self, request_id: &str) -> Response {
         let mut response = Response::new(Body::from(self.to_document(request_id).to_string()));
         *response.status_mut() = self.status;
@@ -119,7 +123,7 @@ impl Problem {
 }
 
 impl IntoResponse for Problem {
-    /// The body is written by the outermost layer, which knows the request id.
+    /// Without a body: the outermost layer writes it, because only that knows the request id.
     fn into_response(self) -> Response {
         let mut response = self.status.into_response();
         response.extensions_mut().insert(self);
@@ -146,7 +150,7 @@ impl From<Refusal> for Problem {
     }
 }
 
-/// The header that says what a caller left out.
+/// The identity header that a caller left out.
 fn identity_header_for(code: &str) -> Option<&'static str> {
     Some(match code {
         "scope.user_missing" => "x-user-id",
@@ -177,7 +181,7 @@ impl From<Error> for Problem {
             Error::NotFound { .. } => Problem::new(StatusCode::NOT_FOUND, code, detail),
             Error::Conflict(conflict) => {
                 let problem = Problem::new(StatusCode::CONFLICT, code, detail);
-                // The only conflict that ends by itself.
+                // The only conflict that goes away by itself.
                 let problem = match code {
                     "idempotency.in_progress" => problem.with_retry_after(RETRY_SECS),
                     _ => problem,
@@ -189,14 +193,15 @@ impl From<Error> for Problem {
             }
             Error::Store(StoreError::Guard(_)) => Problem::new(StatusCode::CONFLICT, code, detail),
             Error::Store(error) => {
-                // Said once, here: what a database says of itself is for the log, not for callers.
+                // Logged once, here. The driver's message is not for callers.
                 tracing::error!(code, %error, "the database failed");
                 match error {
                     StoreError::Corrupt(_) => {
                         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, code, "the database is damaged")
                     }
                     StoreError::FileReplaced => {
-                        let detail = "the database file was removed or replaced under the server: it must be restarted";
+                        let detail =
+                            "the database file was removed or replaced while the server runs: restart the server";
                         Problem::new(StatusCode::SERVICE_UNAVAILABLE, code, detail)
                     }
                     _ => Problem::busy(code, "the database cannot do this right now"),

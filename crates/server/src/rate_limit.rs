@@ -1,13 +1,15 @@
-//! How often one principal may call: a bucket that fills at a steady rate.
+//! Rate limits: a token bucket per principal or address, which refills at a steady rate.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Buckets kept before full ones are thrown away: a bound on memory, far above any real number of principals.
+use crate::lock::lock_unpoisoned;
+
+/// Most buckets; beyond it full ones are dropped. Bounds memory, far above any real number of principals.
 const BUCKETS_MAX: usize = 50_000;
 
-/// Buckets by name.
+/// Token buckets by name.
 pub(crate) struct RateLimiter {
     per_second: f64,
     burst: f64,
@@ -20,12 +22,12 @@ struct Bucket {
     at: Instant,
 }
 
-/// What a bucket says to one more call.
+/// Whether one more call is allowed, and what is left.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct RateDecision {
     pub(crate) allowed: bool,
     pub(crate) remaining: u32,
-    /// Until the bucket is full again, or, where refused, until one more call fits.
+    /// Time until the bucket is full again; for a refused call, until one more is allowed.
     pub(crate) reset: Duration,
 }
 
@@ -42,26 +44,26 @@ impl RateLimiter {
         self.burst as u32
     }
 
-    /// Takes one token where there is one.
+    /// Takes one token, if there is one.
     pub(crate) fn take_token(&self, name: &str, now: Instant) -> RateDecision {
         self.spend_tokens(name, now, 1.0)
     }
 
-    /// Looks without taking.
+    /// Checks without taking a token.
     pub(crate) fn peek_tokens(&self, name: &str, now: Instant) -> RateDecision {
         self.spend_tokens(name, now, 0.0)
     }
 
     fn spend_tokens(&self, name: &str, now: Instant, cost: f64) -> RateDecision {
-        // A poisoned lock still guards a usable map: counters are never half-written.
-        let mut buckets = self.buckets.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut buckets = lock_unpoisoned(&self.buckets);
         if buckets.len() >= BUCKETS_MAX && !buckets.contains_key(name) {
             buckets.retain(|_, bucket| self.refilled_tokens(*bucket, now) < self.burst);
         }
-        let known = buckets.get(name).copied().unwrap_or(Bucket { tokens: self.burst, at: now });
-        let tokens = self.refilled_tokens(known, now);
+        let bucket = buckets.get(name).copied().unwrap_or(Bucket { tokens: self.burst, at: now });
+        let tokens = self.refilled_tokens(bucket, now);
         let allowed = tokens >= 1.0;
         let left = if allowed { tokens - cost } else { tokens };
+        // At the bound nothing is charged any more, not even known names: memory stays bounded.
         if cost > 0.0 && buckets.len() < BUCKETS_MAX {
             buckets.insert(name.to_owned(), Bucket { tokens: left, at: now });
         }
@@ -89,8 +91,8 @@ mod tests {
         let start = Instant::now();
         let at = |millis| start + Duration::from_millis(millis);
         let check = |millis, name, allowed, remaining| {
-            let verdict = rates.take_token(name, at(millis));
-            assert_eq!((verdict.allowed, verdict.remaining), (allowed, remaining), "{millis} {name}");
+            let decision = rates.take_token(name, at(millis));
+            assert_eq!((decision.allowed, decision.remaining), (allowed, remaining), "{millis} {name}");
         };
         check(0, "a", true, 2);
         check(0, "a", true, 1);

@@ -1,5 +1,5 @@
-//! A socket whose other end has to go on taking what it is sent: one that stops holds its place no longer than a call may
-//! take.
+//! A socket with a write timeout: a client that stops reading its answer is disconnected, so that it does not hold one
+//! of the bounded connections.
 
 use std::io;
 use std::pin::Pin;
@@ -16,9 +16,9 @@ use crate::connection_timer::ConnectionTimer;
 pub(crate) struct StallCheckedSocket {
     socket: TokioIo<TcpStream>,
     timer: ConnectionTimer,
-    /// How long nothing at all may be taken.
+    /// Longest time in which the client reads nothing at all.
     stall_timeout: Duration,
-    /// When that is over, while nothing is taken.
+    /// End of that time, while a write is blocked.
     stall_deadline: Option<Instant>,
 }
 
@@ -27,6 +27,7 @@ impl StallCheckedSocket {
         StallCheckedSocket { socket: TokioIo::new(socket), timer, stall_timeout, stall_deadline: None }
     }
 
+    /// Fails a blocked write once the deadline has passed; any progress resets the deadline.
     fn check_stall<T>(&mut self, polled: Poll<io::Result<T>>, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
         if polled.is_ready() {
             self.stall_deadline = None;
@@ -37,6 +38,7 @@ impl StallCheckedSocket {
     }
 }
 
+// Reads have no timeout here: headers and whole requests have theirs.
 impl Read for StallCheckedSocket {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.socket).poll_read(cx, buf)

@@ -1,10 +1,10 @@
-//! OpenTelemetry's words for what memory does: names and attributes of spans. Never a query, never a content.
+//! Span names and attributes after the OpenTelemetry conventions for memory. No span holds a query or content.
 
 use engine::model::memory::Memory;
 use tracing::Span;
 use tracing::field::Empty;
 
-/// The name of an operation on memory, by the verb or tool that does it; `None` for everything else.
+/// Conventional name of the memory operation behind a verb or tool; `None` for others.
 pub(crate) fn memory_operation(verb: &str) -> Option<&'static str> {
     match verb {
         "search" | "record_search" | "recall" | "context" | "memory_search" | "recall_memory" | "ai_searchMemory"
@@ -40,14 +40,14 @@ pub(crate) fn tool_span(name: &'static str) -> Span {
     tracing::info_span!("tool", otel.name = operation.unwrap_or(name), tool = name, gen_ai.operation.name = operation)
 }
 
-/// Says on the request's span which memory it was about.
+/// Records on the request's span which memory it was about.
 pub(crate) fn record_memory(memory: &Memory) {
     let span = Span::current();
     span.record("gen_ai.memory.store.id", memory.store.as_str());
     span.record("gen_ai.memory.record.id", memory.id.to_string());
 }
 
-/// Says on the request's span how many memories were found.
+/// Records on the request's span how many memories were found.
 pub(crate) fn record_hit_count(count: usize) {
     Span::current().record("gen_ai.memory.record.count", count);
 }

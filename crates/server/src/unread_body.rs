@@ -1,4 +1,5 @@
-//! A request that is answered before its body was read: the connection ends with the answer, and the answer says so.
+//! Requests answered before their body was read to the end: the connection closes after the answer, and a
+//! `connection: close` header announces it.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -14,16 +15,17 @@ use hyper::body::{Frame, SizeHint};
 
 use crate::problem::Problem;
 
-/// What is said of a body that broke off.
-pub(crate) const BODY_BROKEN: &str = "the body ended early, or is not what its head says";
+/// Message for a body that could not be read to its end.
+pub(crate) const BODY_BROKEN: &str = "the body ended early, or does not match its headers";
 
-/// A body of so many bytes is read before anybody answers, so that the connection goes on whatever the answer is.
+/// A body up to this size is read before the request is handled, so that the connection stays open even if the answer
+/// is a refusal.
 const SMALL_BODY_BYTES_MAX: u64 = 8 * 1024;
 
-/// Whether a body was read to its end; `None` where there is none.
+/// Whether the body was read to its end; `None` if the request has no body.
 pub(crate) struct BodyProgress(Option<Arc<AtomicBool>>);
 
-/// The request with an eye on how far its body is read.
+/// Wraps the request's body to notice when it was read to its end.
 pub(crate) fn watch_body(request: Request) -> (Request, BodyProgress) {
     if request.body().is_end_stream() {
         return (request, BodyProgress(None));
@@ -31,6 +33,7 @@ pub(crate) fn watch_body(request: Request) -> (Request, BodyProgress) {
     let ended = Arc::new(AtomicBool::new(false));
     let reading = BodyProgress(Some(ended.clone()));
     match is_small(&request) {
+        // Read in full by `read_small_body`, so there is nothing to watch.
         true => (request, reading),
         false => (request.map(|body| Body::new(WatchedBody { body, ended })), reading),
     }
@@ -41,7 +44,7 @@ fn is_small(request: &Request) -> bool {
 }
 
 impl BodyProgress {
-    /// Reads a small body.
+    /// Reads a small body into memory; leaves a larger one to the handler.
     pub(crate) async fn read_small_body(&self, request: Request) -> Result<Request, Problem> {
         let Some(ended) = self.0.as_ref().filter(|_| is_small(&request)) else { return Ok(request) };
         let (parts, body) = request.into_parts();
@@ -51,7 +54,7 @@ impl BodyProgress {
         Ok(Request::from_parts(parts, Body::from(bytes)))
     }
 
-    /// Says that the connection ends, where a part of the request is still under way.
+    /// Adds `connection: close` if part of the body is unread.
     pub(crate) fn announce_close(&self, response: &mut Response) {
         if self.0.as_ref().is_some_and(|ended| !ended.load(Ordering::Relaxed)) {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));

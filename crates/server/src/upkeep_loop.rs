@@ -1,4 +1,4 @@
-//! Work that nobody waits for, again and again: what `serve` and the door on the standard streams keep up beside their calls.
+//! Periodic background work of `serve` and of MCP on stdio.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -11,38 +11,41 @@ use tokio::sync::Mutex;
 
 use crate::entrance::Entrance;
 
-/// What a round under way gets at the end, to give back its turn: another process would wait minutes for it.
+/// Longest wait at the end for a round under way to release its lease. Without that, another process waits minutes for
+/// the lease to expire.
 const LAST_ROUND_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// One round at once, then one each time this long has passed. `round` says whether it went well.
+/// Runs a round at once, then one every `every`. `round` returns whether it succeeded.
 pub(crate) async fn run_periodically<F: Future<Output = bool>>(every: Duration, round: impl Fn() -> F) {
     let mut ticks = tokio::time::interval(every.max(Duration::from_secs(1)));
     loop {
         ticks.tick().await;
         if !round().await {
-            tracing::warn!("upkeep failed; the next round tries again");
+            tracing::warn!("upkeep failed; the next round will try again");
         }
     }
 }
 
-/// Serves, and meanwhile gives vectors to what has none of the current model. With nothing to do a round is one look.
+/// Runs `serving`, and meanwhile embeds memories that have no vector of the current model. A round with nothing to do
+/// costs one query.
 pub(crate) async fn serve_with_vector_upkeep<T>(
     entrance: Entrance,
     tenant: TenantId,
     every: Duration,
     serving: impl Future<Output = T>,
 ) -> T {
-    let (going_on, at_work) = (Arc::new(AtomicBool::new(true)), Arc::new(Mutex::new(())));
-    let keeper = tokio::spawn({
-        let (going_on, at_work) = (Arc::clone(&going_on), Arc::clone(&at_work));
+    let (keep_going, round_lock) = (Arc::new(AtomicBool::new(true)), Arc::new(Mutex::new(())));
+    let upkeep = tokio::spawn({
+        let (keep_going, round_lock) = (Arc::clone(&keep_going), Arc::clone(&round_lock));
         run_periodically(every, move || {
-            let (entrance, going_on, at_work) = (entrance.clone(), Arc::clone(&going_on), Arc::clone(&at_work));
+            let (entrance, keep_going, round_lock) =
+                (entrance.clone(), Arc::clone(&keep_going), Arc::clone(&round_lock));
             async move {
-                let turn = at_work.lock_owned().await;
+                let round_guard = round_lock.lock_owned().await;
                 let round = entrance.call_unqueued("upkeep_vectors", move |engine| {
                     let done =
-                        engine.upkeep_vectors(tenant, UpkeepOptions::default(), &|| going_on.load(Ordering::Relaxed));
-                    drop(turn);
+                        engine.upkeep_vectors(tenant, UpkeepOptions::default(), &|| keep_going.load(Ordering::Relaxed));
+                    drop(round_guard);
                     Ok(done.is_ok())
                 });
                 round.await.unwrap_or(false)
@@ -50,9 +53,9 @@ pub(crate) async fn serve_with_vector_upkeep<T>(
         })
     });
     let served = serving.await;
-    going_on.store(false, Ordering::Relaxed);
-    keeper.abort();
-    // Whoever is still at it is waited for only a moment: the client has gone.
-    let _ = tokio::time::timeout(LAST_ROUND_TIMEOUT, at_work.lock()).await;
+    keep_going.store(false, Ordering::Relaxed);
+    upkeep.abort();
+    // The abort does not stop a blocking round. It sees the flag, ends, and releases the lock.
+    let _ = tokio::time::timeout(LAST_ROUND_TIMEOUT, round_lock.lock()).await;
     served
 }

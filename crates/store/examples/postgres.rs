@@ -1,4 +1,5 @@
-//! Measures a Postgres with many tenants: `scripts/postgres-test 16 -- cargo run --release -p store --example postgres`.
+//! Measures a Postgres with many tenants:
+//! `scripts/postgres-test 16 -- cargo run --release -p store --example postgres`.
 //!
 //! Fills the tables by SQL, which is quick, and then finds and saves through the backend as a server would.
 

@@ -26,7 +26,12 @@ fn serve(answer: impl Fn(&serde_json::Value) -> (u16, String) + Send + 'static) 
             let (status, reply) = answer(&body);
             log.lock().unwrap().push((head, body));
             let length = reply.len();
-            write!(stream, "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{reply}").unwrap();
+            write!(
+                stream,
+                "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\
+                 connection: close\r\n\r\n{reply}"
+            )
+            .unwrap();
         }
     });
     (base_url, seen)

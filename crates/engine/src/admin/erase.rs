@@ -1,4 +1,4 @@
-//! Erase: a user, a pipeline or a tenant goes with everything kept of it, and leaves a certificate.
+//! Erasure: deletes everything of a user, a pipeline or a tenant, history included, and leaves a certificate.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -25,12 +25,12 @@ use crate::removal::redact;
 use crate::summaries;
 use crate::tenant::bans::{self, BanCause, BanReason};
 
-/// Whose memories go.
+/// Subject of an erasure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EraseTarget {
     User(String),
     Pipeline(String),
-    /// Everything of the caller's own tenant; the name must be its slug, so that nobody erases the wrong one.
+    /// The caller's own tenant. Its slug must be given, so that nobody erases the wrong one.
     Tenant(String),
 }
 
@@ -42,7 +42,7 @@ impl EraseTarget {
     }
 }
 
-/// A tenant, and when it was erased where nothing is in it since.
+/// A tenant, and when it was erased if it is still empty.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct TenantStatus {
     #[serde(flatten)]
@@ -50,7 +50,8 @@ pub struct TenantStatus {
     pub erased_at: Option<Timestamp>,
 }
 
-/// Side records that may repeat what memories said. Stores, seeds and certificates stay.
+/// Kinds of side records that an erasure of a tenant deletes: they may repeat texts of memories. Stores, seeds and
+/// certificates stay.
 const TENANT_ROWS: &[RowKind] = &[
     RowKind::Reviews,
     RowKind::Receipts,
@@ -65,25 +66,25 @@ const TENANT_ROWS: &[RowKind] = &[
 ];
 
 impl Engine {
-    /// Deletes memories with all their history. A user's values may not return, unless `may_return`.
+    /// Deletes memories with all their history. The texts of a user are banned, unless `may_return`. Admins only.
     pub fn erase(
         &self,
         caller: &Caller,
-        what: &EraseTarget,
+        target: &EraseTarget,
         reason: Option<String>,
         may_return: bool,
     ) -> Result<Certificate, Error> {
-        let certificate = erase_once(self, caller, what, reason.clone(), may_return)?;
-        // What was written between the look and the deed, in places that were empty before.
-        if list_erasure_targets(self, caller, what)?.iter().any(|memory| memory.updated_at <= certificate.at) {
-            erase_once(self, caller, what, reason, may_return)?;
+        let certificate = erase_once(self, caller, target, reason.clone(), may_return)?;
+        // Saves to places that were empty when the places were listed are not covered by the transaction: erase again.
+        if list_erasure_targets(self, caller, target)?.iter().any(|memory| memory.updated_at <= certificate.at) {
+            erase_once(self, caller, target, reason, may_return)?;
         }
         Ok(certificate)
     }
 
-    /// Every tenant. One that was erased and has not been used since says so.
+    /// All tenants. One that was erased and not used since has `erased_at`.
     pub fn tenants(&self) -> Result<Vec<TenantStatus>, Error> {
-        let standing = |tenant: Tenant| {
+        let status = |tenant: Tenant| {
             let erasure = RowFilter {
                 state: Some(Erasure::Tenant.to_string()),
                 newest_first: true,
@@ -97,20 +98,20 @@ impl Engine {
             };
             Ok(TenantStatus { tenant, erased_at })
         };
-        self.backend.list_tenants()?.into_iter().map(standing).collect()
+        self.backend.list_tenants()?.into_iter().map(status).collect()
     }
 }
 
-/// All that is kept of it, in whatever state.
-fn list_erasure_targets(engine: &Engine, caller: &Caller, what: &EraseTarget) -> Result<Vec<Memory>, Error> {
-    let scope = match what {
+/// All memories of the target, in every state.
+fn list_erasure_targets(engine: &Engine, caller: &Caller, target: &EraseTarget) -> Result<Vec<Memory>, Error> {
+    let scope = match target {
         EraseTarget::User(_) => Some(ScopeKind::User),
         EraseTarget::Pipeline(_) => Some(ScopeKind::Pipeline),
         EraseTarget::Tenant(_) => None,
     };
     let filter = Filter { scopes: scope.into_iter().collect(), states: State::ALL.to_vec(), ..Filter::default() };
     let mut memories = read::list_all_memories(engine, caller.tenant, &filter, SortOrder::Oldest)?;
-    memories.retain(|memory| match (what, &memory.scope) {
+    memories.retain(|memory| match (target, &memory.scope) {
         (EraseTarget::User(wanted), Scope::User { user }) => wanted == user,
         (EraseTarget::Pipeline(wanted), Scope::Pipeline { pipeline, .. }) => wanted == pipeline,
         (EraseTarget::Tenant(_), _) => true,
@@ -119,42 +120,47 @@ fn list_erasure_targets(engine: &Engine, caller: &Caller, what: &EraseTarget) ->
     Ok(memories)
 }
 
+/// Erases what is there now, in one transaction.
 fn erase_once(
     engine: &Engine,
     caller: &Caller,
-    what: &EraseTarget,
+    target: &EraseTarget,
     reason: Option<String>,
     may_return: bool,
 ) -> Result<Certificate, Error> {
     admins_only(caller)?;
-    if what.name().trim().is_empty() {
-        return Err(Error::invalid("shape.name", "say whose memories shall go"));
+    if target.name().trim().is_empty() {
+        return Err(Error::invalid("shape.name", "name the user, pipeline or tenant to erase"));
     }
-    let (erasure, subject) = match what {
+    let (erasure, subject) = match target {
         EraseTarget::User(user) => (Erasure::User, user.clone()),
         EraseTarget::Pipeline(pipeline) => (Erasure::Pipeline, pipeline.clone()),
         EraseTarget::Tenant(slug) => (Erasure::Tenant, check_own_slug(engine, caller, slug)?),
     };
-    let memories = list_erasure_targets(engine, caller, what)?;
+    let memories = list_erasure_targets(engine, caller, target)?;
     let now = engine.clock.now();
     let mut change = Change::new(caller.tenant, now);
-    if matches!(what, EraseTarget::User(_)) && !may_return {
+    if matches!(target, EraseTarget::User(_)) && !may_return {
         change.writes.extend(plan_erasure_bans(engine, caller, &memories, reason.as_deref())?);
     }
-    if !matches!(what, EraseTarget::Tenant(_)) {
+    // Memories outside the target that were derived from it may repeat its texts. In a tenant nothing is outside.
+    if !matches!(target, EraseTarget::Tenant(_)) {
         redact::hold_back_derived(engine, caller, &memories.iter().map(|memory| memory.id).collect())?;
     }
+    // Made before the transaction: the digests of the certificate need a key even if nothing is banned.
     let key = bans::ensure_ban_key(engine, caller.tenant)?;
     let versions = memories.iter().map(|memory| u64::from(memory.version_number)).sum();
     let erased = ErasureDetails { erasure, subject, memories: &memories, versions, why: reason };
     let certificate = Certificate::new(engine.clock.fresh_id().to_string(), caller, now, &key.key, &erased);
     let places: HashSet<Place> =
         memories.iter().map(|memory| Place { store: memory.store.clone(), scope: memory.scope.clone() }).collect();
+    // Erased by place, not by id: a memory saved to one of these places meanwhile is deleted as well.
     for place in places {
         change = change.with_write(Write::Erase { place });
     }
-    change = plan_row_deletions(engine, caller, what, &memories, change)?;
-    if matches!(what, EraseTarget::Tenant(_)) {
+    change = plan_row_deletions(engine, caller, target, &memories, change)?;
+    if matches!(target, EraseTarget::Tenant(_)) {
+        // Holders of old keys must not write into the empty tenant.
         change = keys::plan_key_revocations(engine, caller, change)?;
     }
     let event = EventBody::new(EventName::Erased, caller, now)
@@ -166,6 +172,7 @@ fn erase_once(
     Ok(certificate)
 }
 
+/// Bans of the erased texts, each in its own scope.
 fn plan_erasure_bans(
     engine: &Engine,
     caller: &Caller,
@@ -185,21 +192,22 @@ fn plan_erasure_bans(
     Ok(writes)
 }
 
-/// Side records that go with the memories.
+/// Adds the deletion of side records that repeat texts of the erased memories.
 fn plan_row_deletions(
     engine: &Engine,
     caller: &Caller,
-    what: &EraseTarget,
+    target: &EraseTarget,
     memories: &[Memory],
     change: Change,
 ) -> Result<Change, Error> {
     let mut change = change;
-    let mut gone = |kind: RowKind, id: String| change.writes.push(Write::DeleteRow { kind, id });
-    match what {
+    let mut delete = |kind: RowKind, id: String| change.writes.push(Write::DeleteRow { kind, id });
+    match target {
         EraseTarget::Tenant(_) => {
+            // Summaries that are being made now would be written after the erasure.
             engine.summary_requests.clear_recent();
             for kind in TENANT_ROWS {
-                row::for_each_row(engine, caller, *kind, |row| gone(*kind, row.id.clone()))?;
+                row::for_each_row(engine, caller, *kind, |row| delete(*kind, row.id.clone()))?;
             }
         }
         EraseTarget::User(_) | EraseTarget::Pipeline(_) => {
@@ -210,39 +218,42 @@ fn plan_row_deletions(
                     let sources = review.sources.iter().map(|source| source.memory);
                     sources.chain(review.candidate).chain(review.result).any(|id| ids.contains(&id))
                 };
+                // A review that cannot be decoded names no memory that could be compared.
                 if review.is_ok_and(|review| touches(&review)) {
-                    gone(RowKind::Reviews, row.id.clone());
+                    delete(RowKind::Reviews, row.id.clone());
                 }
             })?;
-            let said = memories.iter().map(|memory| memory.content.as_str());
-            let summaries = summaries::plan_summary_removal(engine, caller.tenant, said)?;
+            let removed_texts = memories.iter().map(|memory| memory.content.as_str());
+            let summaries = summaries::plan_summary_removal(engine, caller.tenant, removed_texts)?;
             for write in &summaries {
                 if let Write::DeleteRow { kind, id } = write {
-                    gone(*kind, id.clone());
+                    delete(*kind, id.clone());
                 }
             }
-            if let EraseTarget::User(user) = what {
-                let mut his = HashSet::new();
+            if let EraseTarget::User(user) = target {
+                // A conversation with a summary for this user: all summaries of it are deleted, also those that name no
+                // user.
+                let mut conversations = HashSet::new();
                 row::for_each_row(engine, caller, RowKind::Summaries, |row| {
                     if row.body["user"].as_str() == Some(user) {
-                        his.insert(row.parent.clone());
+                        conversations.insert(row.parent.clone());
                     }
                 })?;
                 row::for_each_row(engine, caller, RowKind::Summaries, |row| {
-                    if his.contains(&row.parent) {
-                        gone(RowKind::Summaries, row.id.clone());
+                    if conversations.contains(&row.parent) {
+                        delete(RowKind::Summaries, row.id.clone());
                     }
                 })?;
-                // What he asked is his as well.
+                // Receipts hold the queries of the user.
                 row::for_each_row(engine, caller, RowKind::Receipts, |row| {
                     if row.body["caller"]["user"].as_str() == Some(user) {
-                        gone(RowKind::Receipts, row.id.clone());
+                        delete(RowKind::Receipts, row.id.clone());
                     }
                 })?;
             }
-            if let EraseTarget::Pipeline(pipeline) = what {
+            if let EraseTarget::Pipeline(pipeline) = target {
                 for opt_in in engine.opt_ins(caller, Some(pipeline))? {
-                    gone(RowKind::Pipelines, opt_in.row_id());
+                    delete(RowKind::Pipelines, opt_in.row_id());
                 }
             }
         }
@@ -254,10 +265,11 @@ fn is_tenant_empty(engine: &Engine, tenant: &Tenant) -> Result<bool, Error> {
     Ok(engine.backend.live_counts(tenant.id)?.iter().all(|(_, live)| *live == 0))
 }
 
+/// The slug, if it is that of the caller's own tenant.
 fn check_own_slug(engine: &Engine, caller: &Caller, slug: &str) -> Result<String, Error> {
     let own = engine.backend.list_tenants()?.into_iter().find(|tenant| tenant.id == caller.tenant);
     match own.filter(|tenant| tenant.slug == slug) {
         Some(tenant) => Ok(tenant.slug),
-        None => Err(Error::not_found(format!("tenant `{slug}`, or it is not the caller's"))),
+        None => Err(Error::not_found(format!("tenant `{slug}`, or it is not your own"))),
     }
 }

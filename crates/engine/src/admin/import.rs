@@ -1,7 +1,7 @@
-//! Import: through the gate like everything else. Doing it again changes nothing.
+//! Import: every piece of an export passes the gate. Importing it again changes nothing.
 
 use crate::Engine;
-use crate::admin::export::{ExportPiece, ExportedMemory, ExportedVersion};
+use crate::admin::export::{ExportPiece, ExportedMemory, ExportedVersion, markdown};
 use crate::gate::{VersionStamp, VersionedEntry, WriteIntent};
 use crate::model::caller::Caller;
 use crate::model::error::{Error, StoreError};
@@ -13,27 +13,29 @@ use crate::model::refusal::Refusal;
 use crate::model::row::{RowKind, SideRecord};
 use crate::model::store::Store;
 use crate::model::vocabulary::{Operation, Role, State};
-use crate::policy::{Readable, WritePermit, admins_only};
+use crate::policy::{self, Readable, WritePermit, admins_only};
 use crate::ports::change::{Change, Write};
 use crate::ports::transition::Transition;
 use crate::ports::{Address, embedding, refusals};
+use crate::safety::{self, Concern};
 use crate::tenant::bans::{BanKey, KEYS_MAX};
 use crate::tenant::{bans, stores};
+use crate::text::digest::content_sha256;
 use crate::write::remember::{Remembered, SaveOutcome};
 use crate::write::{clear, remember};
 
-/// What an import did.
+/// Result of an import.
 #[derive(Clone, Debug, Default, serde::Serialize)]
 pub struct ImportReport {
     pub imported: u64,
-    /// Already here.
+    /// Pieces that were here already.
     pub unchanged: u64,
-    /// What is no longer in use where it comes from, and so is not saved as new here.
+    /// Memories that are not active in the export; only an import by an admin saves these.
     pub left_behind: u64,
     pub refused: Vec<RefusedPiece>,
 }
 
-/// One piece that was not taken, and why. Never the text.
+/// A piece that was not imported, and why. Never its text.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct RefusedPiece {
     pub what: String,
@@ -41,7 +43,7 @@ pub struct RefusedPiece {
     pub message: String,
 }
 
-/// What happened to one piece.
+/// Outcome for one piece.
 enum PieceOutcome {
     Imported,
     Unchanged,
@@ -50,13 +52,16 @@ enum PieceOutcome {
 }
 
 impl Engine {
-    /// Takes one piece of an export. Admins get the whole story back; what others bring is saved as new.
-    pub fn import(&self, caller: &Caller, piece: ExportPiece, done: &mut ImportReport) -> Result<(), Error> {
+    /// Imports one piece of an export. An admin's import restores memories with their history; that of other callers
+    /// saves active memories as new ones.
+    pub fn import(&self, caller: &Caller, piece: ExportPiece, report: &mut ImportReport) -> Result<(), Error> {
         self.ensure_memory_enabled()?;
         let name = describe_piece(&piece);
-        let taken = match piece {
-            ExportPiece::Memory(story) if caller.role == Role::Admin => import_history(self, caller, &story),
-            ExportPiece::Memory(story) => import_draft(self, caller, story.memory.state, draft_from_export(&story)),
+        let outcome = match piece {
+            ExportPiece::Memory(exported) if caller.role == Role::Admin => import_history(self, caller, &exported),
+            ExportPiece::Memory(exported) => {
+                import_draft(self, caller, exported.memory.state, draft_from_export(&exported))
+            }
             ExportPiece::Store(store) => import_store(self, caller, store),
             ExportPiece::Review(review) => import_row(self, caller, &*review),
             ExportPiece::Ban(ban) => import_row(self, caller, &ban),
@@ -64,32 +69,32 @@ impl Engine {
             ExportPiece::Owners(owners) => import_row(self, caller, &owners),
             ExportPiece::Run(run) => import_row(self, caller, &run),
         };
-        record_outcome(done, &name, taken)
+        record_outcome(report, &name, outcome)
     }
 
-    /// Takes one memory as somebody wrote it down, such as a Markdown file. Only what is active is saved.
+    /// Imports one memory from a Markdown file, which a person may have written. Only an active memory is saved.
     pub fn import_markdown(
         &self,
         caller: &Caller,
         store: &str,
         text: &str,
-        done: &mut ImportReport,
+        report: &mut ImportReport,
     ) -> Result<(), Error> {
         self.ensure_memory_enabled()?;
-        let (draft, state) = match crate::admin::export::markdown::parse_draft(text, store) {
+        let (draft, state) = match markdown::parse_draft(text, store) {
             Ok(parsed) => parsed,
-            Err(error) => return record_outcome(done, store, Err(error)),
+            Err(error) => return record_outcome(report, store, Err(error)),
         };
         let name = format!("{}/{}", draft.store, draft.path.as_deref().unwrap_or("(no path)"));
         let state = state.map_or(Ok(State::Active), |state| state.parse());
-        let taken = state.and_then(|state| import_draft(self, caller, state, draft));
-        record_outcome(done, &name, taken)
+        let outcome = state.and_then(|state| import_draft(self, caller, state, draft));
+        record_outcome(report, &name, outcome)
     }
 }
 
 fn import_draft(engine: &Engine, caller: &Caller, state: State, draft: Draft) -> Result<PieceOutcome, Error> {
     if state != State::Active {
-        // Only an admin's import brings back what is history.
+        // Only an import by an admin restores history.
         return Ok(PieceOutcome::NotInUse);
     }
     if is_already_saved(engine, caller, &draft)? {
@@ -102,13 +107,13 @@ fn import_draft(engine: &Engine, caller: &Caller, state: State, draft: Draft) ->
     })
 }
 
-/// The same content stands where the draft would go.
+/// Whether the same content is stored at the draft's address.
 fn is_already_saved(engine: &Engine, caller: &Caller, draft: &Draft) -> Result<bool, Error> {
     let store = stores::open_store(engine, caller, &draft.store)?;
-    let scope = crate::policy::scope_for(caller, store.scope, draft.system.as_deref())?;
+    let scope = policy::scope_for(caller, store.scope, draft.system.as_deref())?;
     let place = Place { store: store.slug, scope };
-    let sha256 = crate::text::digest::content_sha256(&draft.content);
-    // By its hash only what has no path is found.
+    let sha256 = content_sha256(&draft.content);
+    // Addresses by hash only find memories without a path.
     let address = match draft.path.clone() {
         Some(path) => Address::Path { place, path },
         None => Address::Hash { place, sha256: sha256.clone() },
@@ -117,112 +122,122 @@ fn is_already_saved(engine: &Engine, caller: &Caller, draft: &Draft) -> Result<b
     Ok(found.is_some_and(|memory| memory.sha256 == sha256))
 }
 
+/// Imports a store with a fresh id, if there is none of its name.
 fn import_store(engine: &Engine, caller: &Caller, store: Store) -> Result<PieceOutcome, Error> {
     if engine.backend.get_row(caller.tenant, RowKind::Stores, &store.slug)?.is_some() {
         return Ok(PieceOutcome::Unchanged);
     }
+    // After the check above: any caller may import into a store that exists.
     admins_only(caller)?;
     if engine.settings.rulesets.get(&store.ruleset).is_none() {
-        let message = format!("ruleset `{}` is not known here: add it to the configuration", store.ruleset);
+        let message = format!("ruleset `{}` is unknown here; add it to the configuration", store.ruleset);
         return Ok(PieceOutcome::Refused(Refusal::new("import.ruleset", message)));
     }
     import_row(engine, caller, &Store { id: StoreId(engine.clock.fresh_id()), ..store })
 }
 
-/// Every save is held against every key: no more are taken than it looks at.
+/// Imports a key of bans, up to [`KEYS_MAX`]: every save is compared under every key.
 fn import_ban_key(engine: &Engine, caller: &Caller, key: &BanKey) -> Result<PieceOutcome, Error> {
     admins_only(caller)?;
     let keys = bans::load_ban_keys(engine, caller.tenant)?;
     if keys.len() >= KEYS_MAX && !keys.contains(key) {
-        let message = format!("{KEYS_MAX} keys of bans are here already");
+        let message = format!("there are {KEYS_MAX} keys of bans already, which is the limit");
         return Ok(PieceOutcome::Refused(Refusal::new("import.keys", message)));
     }
     import_row(engine, caller, key)
 }
 
-/// Side records are taken where there is none of that id.
-fn import_row<T: SideRecord>(engine: &Engine, caller: &Caller, noun: &T) -> Result<PieceOutcome, Error> {
+/// Imports a side record, if there is none with its id.
+fn import_row<T: SideRecord>(engine: &Engine, caller: &Caller, record: &T) -> Result<PieceOutcome, Error> {
     admins_only(caller)?;
-    if engine.backend.get_row(caller.tenant, T::KIND, &noun.row_id())?.is_some() {
+    if engine.backend.get_row(caller.tenant, T::KIND, &record.row_id())?.is_some() {
         return Ok(PieceOutcome::Unchanged);
     }
-    let row = noun.to_row();
-    // Rationales and comments are text like any other.
-    let findings = crate::safety::inspect(&row.body.to_string());
-    if findings.iter().any(|finding| finding.concern == crate::safety::Concern::Secret) {
-        return Ok(PieceOutcome::Refused(Refusal::new("safety.secret_found", "it holds a secret")));
+    let row = record.to_row();
+    // Rationales and comments are text, so they are scanned.
+    let findings = safety::inspect(&row.body.to_string());
+    if findings.iter().any(|finding| finding.concern == Concern::Secret) {
+        return Ok(PieceOutcome::Refused(Refusal::new("safety.secret_found", "it seems to hold a secret")));
     }
-    let guard = Guard::RowInState { kind: T::KIND, id: noun.row_id(), state: None };
+    let guard = Guard::RowInState { kind: T::KIND, id: record.row_id(), state: None };
     let now = engine.clock.now();
     match engine.commit(Change::new(caller.tenant, now).with_guard(guard).with_write(Write::Row(row))) {
         Ok(_) => Ok(PieceOutcome::Imported),
+        // Another import wrote the same record first.
         Err(StoreError::Guard(_)) => Ok(PieceOutcome::Unchanged),
         Err(error) => Err(error.into()),
     }
 }
 
-/// A memory with its history, every version through the gate, in one transaction.
-fn import_history(engine: &Engine, caller: &Caller, story: &ExportedMemory) -> Result<PieceOutcome, Error> {
+/// Imports a memory with all versions in one transaction, each version through the gate.
+fn import_history(engine: &Engine, caller: &Caller, exported: &ExportedMemory) -> Result<PieceOutcome, Error> {
     let everything = Readable::whole_tenant(caller.tenant);
-    if let Some(standing) = engine.backend.get_memory(&everything, &Address::Id(story.memory.id))? {
-        let known = engine.backend.get_version(&everything, story.memory.version)?.is_some();
-        return Ok(match known || standing.version == story.memory.version {
+    if let Some(existing) = engine.backend.get_memory(&everything, &Address::Id(exported.memory.id))? {
+        // A newer version here, with the exported one in its history: nothing to do.
+        let has_version = engine.backend.get_version(&everything, exported.memory.version)?.is_some();
+        return Ok(match has_version || existing.version == exported.memory.version {
             true => PieceOutcome::Unchanged,
             false => PieceOutcome::Refused(Refusal::new("import.diverged", "this memory has another history here")),
         });
     }
     let now = engine.clock.now();
     let mut change = Change::new(caller.tenant, now);
-    if let Some(standing) = find_at_same_path(engine, caller, story)? {
-        let seeded = story.versions.first().is_some_and(|version| version.operation == Operation::Seed);
-        match (story.memory.state, standing.sha256 == story.memory.sha256) {
+    if let Some(existing) = find_at_same_path(engine, caller, exported)? {
+        let is_seed = exported.versions.first().is_some_and(|version| version.operation == Operation::Seed);
+        match (exported.memory.state, existing.sha256 == exported.memory.sha256) {
             (State::Active, true) => return Ok(PieceOutcome::Unchanged),
-            // The seed of this database makes room for what became of it in the other.
-            _ if seeded && is_untouched_seed(&standing) => {
-                change = plan_seed_replacement(engine, caller, change, &standing, story)
+            // An untouched seed of this database is replaced by the same seed with its history in the other.
+            _ if is_seed && is_untouched_seed(&existing) => {
+                change = plan_seed_replacement(engine, caller, change, &existing, exported)
             }
             _ => {}
         }
     }
-    // A seed that makes room is still there when the guards are looked at.
-    let makes_room = !change.writes.is_empty();
+    // Guards are checked before writes: the seed still holds the path then, so `PathFree` would fail.
+    let replaces_seed = !change.writes.is_empty();
     let mut previous: Option<Memory> = None;
     let mut redacted = Vec::new();
-    for version in &story.versions {
-        let last = version.memory.version == story.memory.version;
-        let entry = match clear_imported_version(engine, caller, story, version, previous.as_ref())? {
+    for version in &exported.versions {
+        let last = version.memory.version == exported.memory.version;
+        let entry = match clear_imported_version(engine, caller, exported, version, previous.as_ref())? {
             Ok(entry) => entry,
             Err(refusal) => {
-                return Ok(PieceOutcome::Refused(refusals::log_refusal(engine, caller, &story.memory.store, refusal)?));
+                return Ok(PieceOutcome::Refused(refusals::log_refusal(
+                    engine,
+                    caller,
+                    &exported.memory.store,
+                    refusal,
+                )?));
             }
         };
+        // The text of these versions is empty already; this marks them as redacted here too.
         redacted.extend(version.redacted_at.map(|_| version.memory.version));
         previous = Some(entry.memory().clone());
-        if last && entry.memory().state == State::Active && !makes_room {
-            let place = Place { store: story.memory.store.clone(), scope: story.memory.scope.clone() };
+        if last && entry.memory().state == State::Active && !replaces_seed {
+            let place = Place { store: exported.memory.store.clone(), scope: exported.memory.scope.clone() };
             change.guards.extend(entry.memory().path.clone().map(|path| Guard::PathFree { place, path }));
         }
-        // Only the version that stands in the end is held to what the gate relied on.
+        // Guards of the gate (bans, store) apply to the version that comes into use, not to history.
         let entry = if last { entry } else { entry.without_guards() };
         let embedding = if last { embedding::embed_if_instant(engine, entry.memory()) } else { None };
         change = change.with_entry(entry.with_embedding(embedding));
     }
-    let Some(stands) = previous else {
+    let Some(imported) = previous else {
         return Ok(PieceOutcome::Refused(Refusal::new("import.no_history", "it has no versions")));
     };
     if !redacted.is_empty() {
-        change = change.with_write(Write::Redact { memory: stands.id, versions: redacted });
+        change = change.with_write(Write::Redact { memory: imported.id, versions: redacted });
     }
-    stores::store_for_write(engine, caller, &stands.store)?;
+    stores::store_for_write(engine, caller, &imported.store)?;
     let event = EventBody::new(EventName::WriteCreated, caller, now)
-        .about_memory(&stands)
+        .about_memory(&imported)
         .with_field("operation", Operation::Import);
     match engine.commit(change.with_event(event)) {
         Ok(_) => Ok(PieceOutcome::Imported),
         Err(StoreError::Guard(guard)) => {
             let message = match guard {
-                Guard::PathFree { path, .. } => format!("another memory stands at `{path}`"),
-                _ => "another write came first".to_owned(),
+                Guard::PathFree { path, .. } => format!("another memory is at `{path}`"),
+                _ => "another write came first; import it again".to_owned(),
             };
             Ok(PieceOutcome::Refused(Refusal::new("import.taken", message)))
         }
@@ -230,54 +245,57 @@ fn import_history(engine: &Engine, caller: &Caller, story: &ExportedMemory) -> R
     }
 }
 
-/// What stands at the path a story had.
-fn find_at_same_path(engine: &Engine, caller: &Caller, story: &ExportedMemory) -> Result<Option<Memory>, Error> {
-    let Some(path) = story.memory.path.clone() else { return Ok(None) };
-    let place = Place { store: story.memory.store.clone(), scope: story.memory.scope.clone() };
+/// The memory at the path of an exported one.
+fn find_at_same_path(engine: &Engine, caller: &Caller, exported: &ExportedMemory) -> Result<Option<Memory>, Error> {
+    let Some(path) = exported.memory.path.clone() else { return Ok(None) };
+    let place = Place { store: exported.memory.store.clone(), scope: exported.memory.scope.clone() };
     Ok(engine.backend.get_memory(&Readable::whole_tenant(caller.tenant), &Address::Path { place, path })?)
 }
 
+/// Adds that the seed of this database is superseded by the imported memory.
 fn plan_seed_replacement(
     engine: &Engine,
     caller: &Caller,
     change: Change,
-    standing: &Memory,
-    story: &ExportedMemory,
+    seed: &Memory,
+    exported: &ExportedMemory,
 ) -> Change {
-    let supersede = Transition::new(standing, Operation::Supersede).with_reason("replaced by an import".to_owned());
+    let supersede = Transition::new(seed, Operation::Supersede).with_reason("replaced by an import".to_owned());
     let (change, _) = supersede.plan(engine, caller, change, |memory| {
         memory.state = State::Superseded;
-        memory.superseded_by = Some(story.memory.id);
+        memory.superseded_by = Some(exported.memory.id);
     });
     change
 }
 
+/// Clears one version at the gate, with the author, time and trust it had.
 fn clear_imported_version(
     engine: &Engine,
     caller: &Caller,
-    story: &ExportedMemory,
+    exported: &ExportedMemory,
     version: &ExportedVersion,
     previous: Option<&Memory>,
 ) -> Result<Result<VersionedEntry, Refusal>, Error> {
     let snapshot = Memory { tenant: caller.tenant, content: version.content.clone(), ..version.memory.clone() };
     let store = stores::open_store(engine, caller, &snapshot.store)?;
-    if store.scope != snapshot.scope.kind() || snapshot.id != story.memory.id {
-        return Err(Error::invalid("import.shape", "a version does not fit its memory or its store"));
+    if store.scope != snapshot.scope.kind() || snapshot.id != exported.memory.id {
+        return Err(Error::invalid(
+            "import.shape",
+            "a version has another id than its memory, or its scope does not fit the store",
+        ));
     }
     let redacted = version.redacted_at.is_some();
     let mut draft =
         Draft { evidence: version.evidence.clone(), reason: version.reason.clone(), ..Draft::from_memory(&snapshot) };
     if redacted {
-        // Nothing to read any more; the gate still looks at the path and the evidence.
+        // The text is gone and the gate refuses empty content. Path and evidence are still checked.
         "redacted".clone_into(&mut draft.content);
     }
-    // A ban keeps out what would be in use again, not the history of what is not.
-    let over = story.memory.state == State::Tombstoned;
-    let deed = WriteIntent::ImportVersion {
-        permit: WritePermit { state: snapshot.state, trust: snapshot.trust },
-        is_history: over,
-    };
-    let cleared = match clear::clear_draft_as(engine, caller, deed, &store, &snapshot.scope, draft)? {
+    // Bans keep texts out of use. The history of a tombstoned memory does not come into use.
+    let is_history = exported.memory.state == State::Tombstoned;
+    let intent =
+        WriteIntent::ImportVersion { permit: WritePermit { state: snapshot.state, trust: snapshot.trust }, is_history };
+    let cleared = match clear::clear_draft_as(engine, caller, intent, &store, &snapshot.scope, draft)? {
         Ok(cleared) => cleared,
         Err(refusal) => return Ok(Err(refusal)),
     };
@@ -293,20 +311,23 @@ fn clear_imported_version(
     Ok(Ok(entry))
 }
 
+/// Whether a memory is a seed that nobody has changed.
 fn is_untouched_seed(memory: &Memory) -> bool {
     memory.version_number == 1 && memory.author == "ingrain"
 }
 
-fn draft_from_export(story: &ExportedMemory) -> Draft {
-    let evidence = story.versions.last().map(|version| version.evidence.clone()).unwrap_or_default();
-    let memory = Memory { content: story.content.clone(), ..story.memory.clone() };
+/// The exported memory as a draft, without its sources: their versions may not exist here.
+fn draft_from_export(exported: &ExportedMemory) -> Draft {
+    let evidence = exported.versions.last().map(|version| version.evidence.clone()).unwrap_or_default();
+    let memory = Memory { content: exported.content.clone(), ..exported.memory.clone() };
     Draft { evidence, derived_from: Vec::new(), ..Draft::from_memory(&memory) }
 }
 
+/// Name of a piece in the report.
 fn describe_piece(piece: &ExportPiece) -> String {
     match piece {
         ExportPiece::Store(store) => format!("store {}", store.slug),
-        ExportPiece::Memory(story) => format!("memory {}", story.memory.id),
+        ExportPiece::Memory(exported) => format!("memory {}", exported.memory.id),
         ExportPiece::Review(review) => format!("review {}", review.id),
         ExportPiece::Ban(ban) => format!("ban in {}", ban.scope),
         ExportPiece::BanKey(_) => "key of bans".to_owned(),
@@ -315,16 +336,16 @@ fn describe_piece(piece: &ExportPiece) -> String {
     }
 }
 
-/// A piece that cannot be taken does not end the import; a store that broke does.
-fn record_outcome(done: &mut ImportReport, what: &str, taken: Result<PieceOutcome, Error>) -> Result<(), Error> {
-    let refused = |code: &str, message: String| RefusedPiece { what: what.to_owned(), code: code.to_owned(), message };
-    match taken {
-        Ok(PieceOutcome::Imported) => done.imported += 1,
-        Ok(PieceOutcome::Unchanged) => done.unchanged += 1,
-        Ok(PieceOutcome::NotInUse) => done.left_behind += 1,
-        Ok(PieceOutcome::Refused(refusal)) => done.refused.push(refused(refusal.code, refusal.message)),
+/// Counts an outcome. A refused piece does not end the import; an error of the database does.
+fn record_outcome(report: &mut ImportReport, name: &str, outcome: Result<PieceOutcome, Error>) -> Result<(), Error> {
+    let refused = |code: &str, message: String| RefusedPiece { what: name.to_owned(), code: code.to_owned(), message };
+    match outcome {
+        Ok(PieceOutcome::Imported) => report.imported += 1,
+        Ok(PieceOutcome::Unchanged) => report.unchanged += 1,
+        Ok(PieceOutcome::NotInUse) => report.left_behind += 1,
+        Ok(PieceOutcome::Refused(refusal)) => report.refused.push(refused(refusal.code, refusal.message)),
         Err(error @ Error::Store(_)) => return Err(error),
-        Err(error) => done.refused.push(refused(error.code(), error.to_string())),
+        Err(error) => report.refused.push(refused(error.code(), error.to_string())),
     }
     Ok(())
 }

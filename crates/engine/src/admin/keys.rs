@@ -1,4 +1,4 @@
-//! Keys: how a program says who it is. Only a hash is kept; the key itself is shown once.
+//! API keys: create, rotate, revoke, look up. Only a digest is stored; the text of a key is shown once.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -19,27 +19,27 @@ use crate::ports::change::{Change, Write};
 use crate::ports::row;
 use crate::text::digest::content_sha256;
 
-/// Every key starts with this, so that people and scanners know one when they see it.
+/// Prefix of every key, by which people and secret scanners recognise one.
 pub const KEY_MARK: &str = "ing_";
 /// Random bytes of a key: 256 bits.
 pub const KEY_RANDOM_BYTES: usize = 32;
-/// A key says which tenant it is of, so that finding it is one look.
+/// Bytes of the tenant id in a key. It names the tenant, so that a key is found with one query.
 const TENANT_BYTES: usize = 16;
-/// Characters of a key that listings show: enough to tell keys apart, too few to guess the rest.
+/// Characters of a key shown in listings: enough to tell keys apart, too few to guess the rest.
 const SHOWN_CHARS: usize = KEY_MARK.len() + 8;
-/// Seconds between two notes of a key's last use: close enough for people, cheap enough for every call.
+/// Least seconds between two writes of a key's last use, so that not every call writes.
 const LAST_USE_INTERVAL_SECS: i64 = 60;
-/// Longest a key that was turned may work on, in seconds: thirty days, in which every holder can be told.
+/// Most seconds a rotated key stays valid: thirty days, enough to replace it everywhere.
 pub const OVERLAP_SECS_MAX: i64 = 30 * 86_400;
 
-/// A key just made: the only moment its text is known.
+/// A new key with its text, which is not stored.
 #[derive(Clone, Debug)]
 pub struct IssuedKey {
     pub key: Key,
     pub text: String,
 }
 
-/// What a new key shall be.
+/// Input of [`Engine::create_key`].
 #[derive(Clone, Debug)]
 pub struct NewKey {
     pub name: String,
@@ -47,7 +47,7 @@ pub struct NewKey {
     pub expires_at: Option<Timestamp>,
 }
 
-/// The text of a key.
+/// The text of a key: the prefix, then random bytes and tenant id in base64.
 pub fn encode_key(tenant: TenantId, random: [u8; KEY_RANDOM_BYTES]) -> String {
     let mut bytes = [0; KEY_RANDOM_BYTES + TENANT_BYTES];
     bytes[..KEY_RANDOM_BYTES].copy_from_slice(&random);
@@ -55,7 +55,7 @@ pub fn encode_key(tenant: TenantId, random: [u8; KEY_RANDOM_BYTES]) -> String {
     format!("{KEY_MARK}{}", URL_SAFE_NO_PAD.encode(bytes))
 }
 
-/// The tenant a text claims to be a key of; `None` where it is no key at all.
+/// The tenant named in the text of a key; `None` if the text is not a key. Proves nothing about validity.
 pub fn parse_key_tenant(text: &str) -> Option<TenantId> {
     let bytes = URL_SAFE_NO_PAD.decode(text.strip_prefix(KEY_MARK)?).ok()?;
     let tenant: [u8; TENANT_BYTES] = bytes.get(KEY_RANDOM_BYTES..)?.try_into().ok()?;
@@ -63,14 +63,14 @@ pub fn parse_key_tenant(text: &str) -> Option<TenantId> {
 }
 
 impl Engine {
-    /// Makes a key. `random` comes from whoever has dice.
+    /// Creates a key from random bytes, which the caller provides. Admins only.
     pub fn create_key(&self, caller: &Caller, new: NewKey, random: [u8; KEY_RANDOM_BYTES]) -> Result<IssuedKey, Error> {
         admins_only(caller)?;
         check_label("name of the key", &new.name, self.limits())?;
         check_key_rights(self, &new.rights)?;
         let now = self.clock.now();
         if new.expires_at.is_some_and(|at| at <= now) {
-            return Err(Error::invalid("shape.out_of_range", "the key would have expired already"));
+            return Err(Error::invalid("shape.out_of_range", "the expiry of the key is in the past: name a later one"));
         }
         let issued = build_key(self, caller, new, random, None);
         let change = Change::new(caller.tenant, now).with_write(Write::Row(issued.key.to_row()));
@@ -78,14 +78,14 @@ impl Engine {
         Ok(issued)
     }
 
-    /// All keys of the tenant, newest first. Their texts are not known.
+    /// All keys of the tenant, newest first, without their texts. Admins only.
     pub fn keys(&self, caller: &Caller) -> Result<Vec<Key>, Error> {
         admins_only(caller)?;
         let filter = RowFilter { newest_first: true, limit: self.limits().list_max, ..RowFilter::default() };
         row::select_records(&*self.backend, caller.tenant, &filter)
     }
 
-    /// A new key with the rights of an old one, which lasts only `overlap` longer.
+    /// Replaces a key by a new one with the same rights. The old key expires after `overlap`. Admins only.
     pub fn rotate_key(
         &self,
         caller: &Caller,
@@ -95,7 +95,7 @@ impl Engine {
     ) -> Result<IssuedKey, Error> {
         let old = load_key(self, caller, id)?;
         if overlap.as_secs() > OVERLAP_SECS_MAX {
-            let message = format!("a key that was turned works on for at most {OVERLAP_SECS_MAX} seconds");
+            let message = format!("a rotated key stays valid for at most {OVERLAP_SECS_MAX} seconds");
             return Err(Error::invalid("shape.out_of_range", message));
         }
         let now = self.clock.now();
@@ -105,8 +105,10 @@ impl Engine {
         let new = NewKey { name: old.name.clone(), rights: old.rights.clone(), expires_at: old.expires_at };
         let issued = build_key(self, caller, new, random, Some(old.id.clone()));
         let end = now.checked_add(overlap).unwrap_or(now);
+        // A rotation never makes a key last longer than it would have.
         let ending = Key { expires_at: Some(old.expires_at.map_or(end, |at| at.min(end))), ..old };
         let change = Change::new(caller.tenant, now)
+            // A key that is revoked meanwhile must not come back as active.
             .with_guard(Guard::RowInState {
                 kind: RowKind::Keys,
                 id: ending.id.clone(),
@@ -121,7 +123,7 @@ impl Engine {
         Ok(issued)
     }
 
-    /// Ends a key now. Ending it again changes nothing.
+    /// Revokes a key at once. Revoking it again changes nothing. Admins only.
     pub fn revoke_key(&self, caller: &Caller, id: &str) -> Result<Key, Error> {
         let key = load_key(self, caller, id)?;
         if key.revoked_at.is_some() {
@@ -134,31 +136,32 @@ impl Engine {
         Ok(key)
     }
 
-    /// The key with this text, if it is good now, and its tenant.
+    /// The valid key with this text, and its tenant.
     pub fn find_key_by_text(&self, text: &str) -> Result<Option<(TenantId, Key)>, Error> {
         let Some(tenant) = parse_key_tenant(text) else { return Ok(None) };
         let sha256 = content_sha256(text);
         let filter = RowFilter { subject: Some(sha256.clone()), limit: 1, ..RowFilter::default() };
         let found: Vec<Key> = row::select_records(&*self.backend, tenant, &filter)?;
         let now = self.clock.now();
-        let good = |key: &Key| equal_in_constant_time(&key.sha256, &sha256) && key.is_valid(now);
-        Ok(found.into_iter().find(good).map(|key| (tenant, key)))
+        // The lookup by digest already compared; this comparison leaks no timing, whatever the backend does.
+        let is_match = |key: &Key| equal_in_constant_time(&key.sha256, &sha256) && key.is_valid(now);
+        Ok(found.into_iter().find(is_match).map(|key| (tenant, key)))
     }
 
-    /// Notes that a key was used, now and then.
+    /// Records the last use of a key, at most once a minute.
     pub fn record_key_use(&self, tenant: TenantId, key: &Key) {
         let now = self.clock.now();
         if key.last_used_at.is_some_and(|at| now.as_second() - at.as_second() < LAST_USE_INTERVAL_SECS) {
             return;
         }
         let used = Key { last_used_at: Some(now), ..key.clone() };
-        // The guard keeps this note from undoing a revocation that came between.
+        // This writes the whole row: the guard keeps it from undoing a revocation that was committed meanwhile.
         let guard = Guard::RowInState { kind: RowKind::Keys, id: key.id.clone(), state: Some(key.row_state()) };
         self.backend.commit_later(Change::new(tenant, now).with_guard(guard).with_write(Write::Row(used.to_row())));
     }
 }
 
-/// Adds the end of every key of the tenant to a change.
+/// Adds the revocation of every key of the tenant to a change.
 pub(crate) fn plan_key_revocations(engine: &Engine, caller: &Caller, mut change: Change) -> Result<Change, Error> {
     let mut keys: Vec<Key> = Vec::new();
     row::for_each_row(engine, caller, RowKind::Keys, |row| keys.extend(Key::from_row(row.clone()).ok()))?;
@@ -176,6 +179,7 @@ pub(crate) fn plan_key_revocations(engine: &Engine, caller: &Caller, mut change:
 
 fn load_key(engine: &Engine, caller: &Caller, id: &str) -> Result<Key, Error> {
     admins_only(caller)?;
+    // The id is left out of the message: a caller may have passed the key itself.
     row::get_record(&*engine.backend, caller.tenant, id)?.ok_or_else(|| Error::not_found("key"))
 }
 
@@ -203,18 +207,19 @@ fn build_key(
     IssuedKey { key, text }
 }
 
+/// A key must name the identity its role needs, or be allowed to set it on each call.
 fn check_key_rights(engine: &Engine, rights: &KeyRights) -> Result<(), Error> {
     let names = [("agent", &rights.agent), ("user", &rights.user), ("pipeline", &rights.pipeline)];
-    for (what, name) in names {
-        name.as_ref().map(|name| check_name(what, name, engine.limits())).transpose()?;
+    for (field, name) in names {
+        name.as_ref().map(|name| check_name(field, name, engine.limits())).transpose()?;
     }
-    let settable = |what| rights.may_set.contains(&what);
+    let may_set = |field| rights.may_set.contains(&field);
     match rights.role {
-        Role::User if rights.user.is_none() && !settable(Settable::User) => {
-            Err(Error::invalid("scope.user_missing", "a key of role `user` names a user or may set one"))
+        Role::User if rights.user.is_none() && !may_set(Settable::User) => {
+            Err(Error::invalid("scope.user_missing", "a key of role `user` must name a user or may set one"))
         }
-        Role::Agent | Role::Service if rights.agent.is_none() && !settable(Settable::Agent) => {
-            Err(Error::invalid("scope.agent_missing", "a key of a program names an agent or may set one"))
+        Role::Agent | Role::Service if rights.agent.is_none() && !may_set(Settable::Agent) => {
+            Err(Error::invalid("scope.agent_missing", "a key of a program must name an agent or may set one"))
         }
         _ => Ok(()),
     }
@@ -227,9 +232,9 @@ fn key_event(engine: &Engine, name: EventName, caller: &Caller, key: &Key) -> Ev
         .with_field("role", key.rights.role)
 }
 
-/// Looks at every byte, so that the time taken tells nothing about where two texts differ.
+/// Compares every byte, so that the time taken does not show where two texts differ.
 fn equal_in_constant_time(one: &str, other: &str) -> bool {
-    let differing = one.bytes().zip(other.bytes()).fold(0, |seen, (a, b)| seen | (a ^ b));
+    let differing = one.bytes().zip(other.bytes()).fold(0, |bits, (a, b)| bits | (a ^ b));
     one.len() == other.len() && std::hint::black_box(differing) == 0
 }
 

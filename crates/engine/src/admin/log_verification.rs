@@ -1,4 +1,4 @@
-//! Verify: is the log as it was written? Every entry's hash covers the one before it.
+//! Log verification: checks the hash chain of the event log. The hash of each entry covers the entry before it.
 
 use serde::Serialize;
 
@@ -8,17 +8,17 @@ use crate::model::error::{Error, StoreError};
 use crate::model::event::{Event, chain_hash};
 use crate::policy::admins_only;
 
-/// What a check of the log found.
+/// Result of a log verification.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct LogVerification {
-    /// Entries that hold together, from the first on.
+    /// Number of intact entries, from the first on.
     pub entries: u64,
-    /// Hash of the last of them: written down elsewhere, it proves everything before it.
+    /// Hash of the last intact entry. Stored elsewhere, it proves all entries up to it.
     pub hash: String,
     pub broken: Option<BrokenEntry>,
 }
 
-/// The first entry that does not follow from the ones before it.
+/// The first entry that does not fit the chain.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct BrokenEntry {
     pub seq: u64,
@@ -26,12 +26,13 @@ pub struct BrokenEntry {
 }
 
 impl LogVerification {
-    /// Follows the chain over the next entries; stops at the first that breaks it.
+    /// Checks the next entries; stops at the first that breaks the chain.
     fn follow_chain(&mut self, events: &[Event]) -> Result<(), StoreError> {
         for event in events {
             let text =
                 serde_json::to_string(&event.happening).map_err(|error| StoreError::Corrupt(error.to_string()))?;
             let reason = match () {
+                // Numbers are checked first: without an entry the hash of the next one cannot fit either.
                 () if event.seq != self.entries + 1 => "an entry before it is missing",
                 () if event.hash != chain_hash(&self.hash, event.seq, &text) => "it is not what was written",
                 () => {
@@ -48,11 +49,11 @@ impl LogVerification {
 }
 
 impl Engine {
-    /// Follows the chain of hashes through the whole log of the caller's tenant.
+    /// Checks the whole event log of the caller's tenant. Admins only.
     pub fn verify(&self, caller: &Caller) -> Result<LogVerification, Error> {
         admins_only(caller)?;
-        // Entries cut off the end leave a chain that holds; the head of the log still knows how many there were. Asked
-        // first: whoever writes meanwhile only adds to them.
+        // If entries are cut off the end, the rest of the chain is intact, but the stored number of the last entry
+        // shows the loss. Read first: concurrent writes only add entries.
         let last = self.backend.last_event_seq(caller.tenant)?;
         let mut verified = LogVerification::default();
         loop {
@@ -66,7 +67,7 @@ impl Engine {
             }
         }
         if last > verified.entries {
-            let reason = "the log ends before it".to_owned();
+            let reason = "it is missing at the end of the log".to_owned();
             verified.broken = Some(BrokenEntry { seq: verified.entries + 1, reason });
         }
         Ok(verified)
@@ -79,7 +80,7 @@ mod tests {
     use crate::model::event::{EventBody, EventName};
     use crate::model::id::TenantId;
 
-    fn log(entries: u64) -> Vec<Event> {
+    fn build_log(entries: u64) -> Vec<Event> {
         let caller = Caller::admin(TenantId(uuid::Uuid::nil()));
         let mut hash = String::new();
         let entry = |seq| {
@@ -95,14 +96,14 @@ mod tests {
     #[test]
     fn a_changed_or_missing_entry_breaks_the_chain() {
         let broken_at = |alter: fn(&mut Vec<Event>)| {
-            let mut events = log(4);
+            let mut events = build_log(4);
             alter(&mut events);
             let mut verified = LogVerification::default();
             verified.follow_chain(&events).expect("plain values");
             verified.broken.map(|broken| broken.seq)
         };
         assert_eq!(broken_at(|_| {}), None);
-        assert_eq!(broken_at(|events| events[1].happening.actor = "somebody else".to_owned()), Some(2));
+        assert_eq!(broken_at(|events| events[1].happening.actor = "another actor".to_owned()), Some(2));
         assert_eq!(broken_at(|events| drop(events.remove(2))), Some(4));
         assert_eq!(broken_at(|events| events[3].hash = String::new()), Some(4));
     }

@@ -1,4 +1,5 @@
-//! Administration: keys, tenants, export and import, erasure, log verification.
+//! Administration: API keys, tenants and their seeds, usage counts, export and import,
+//! erasure, log verification, and the health of the database.
 
 pub(crate) mod database;
 pub(crate) mod erase;

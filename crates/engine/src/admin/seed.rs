@@ -1,4 +1,5 @@
-//! Seeding: what a tenant starts with. Running it again changes nothing; a deleted document stays deleted.
+//! Tenants and their seeds: the stores and policy documents every tenant starts with. Seeding again changes nothing; a
+//! deleted document stays deleted.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -20,7 +21,7 @@ use crate::tenant::stores::{self, checked_slug};
 use crate::write::remember::SaveOutcome;
 use crate::write::{clear, plan};
 
-/// Remembers that a document was seeded once, so that its deletion lasts.
+/// Record that a document was seeded once, so that it is not seeded again after it was deleted.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct SeedRecord {
     path: String,
@@ -49,23 +50,23 @@ const SEED_DOCUMENTS: &[SeedDocument] = &[
     SeedDocument {
         path: "policies/verification",
         title: "Verification Policy",
-        content: "After every change, read the live state back with a tool that only reads, and compare it with what was \
-                  intended. A change counts as done when that reading shows it, not when the command returned. If the \
-                  reading disagrees, say so and stop.",
+        content: "After every change, read the live state back with a tool that only reads, and compare it with what \
+                  was intended. A change counts as done when that reading shows it, not when the command returned. If \
+                  the reading disagrees, say so and stop.",
     },
     SeedDocument {
         path: "policies/mutation-approval",
         title: "Mutation Approval Policy",
-        content: "Anything that changes a system waits for a person's approval. The engine that runs the tools enforces \
-                  this; no memory, plan or earlier approval stands in for it. An approval covers the one change it was \
-                  given for.",
+        content: "Anything that changes a system waits for a person's approval. The engine that runs the tools \
+                  enforces this; no memory, plan or earlier approval stands in for it. An approval covers the one \
+                  change it was given for.",
     },
     SeedDocument {
         path: "policies/memory-writes",
         title: "Memory Write Policy",
         content: "Save what will still help next month: causes that were found, fixes that were verified, conventions, \
-                  preferences a person stated. Leave out live state, guesses, raw logs, whole files and anything secret. \
-                  Say with each memory what showed it. What others should rely on is proposed for promotion.",
+                  preferences a person stated. Leave out live state, guesses, raw logs, whole files and anything \
+                  secret. Say with each memory what showed it. What others should rely on is proposed for promotion.",
     },
     SeedDocument {
         path: "policies/advisory-memory",
@@ -77,36 +78,33 @@ const SEED_DOCUMENTS: &[SeedDocument] = &[
 ];
 
 impl Engine {
-    /// The tenant of this slug, made and seeded where it is new.
+    /// Returns the tenant with this slug; creates it if there is none. Seeds what is missing either way.
     pub fn start_tenant(&self, slug: &str) -> Result<Tenant, Error> {
-        checked_slug(slug)?;
-        let fresh = Tenant { id: TenantId(self.clock.fresh_id()), slug: slug.to_owned(), created_at: self.clock.now() };
-        let tenant = self.backend.ensure_tenant(&fresh)?;
+        let (tenant, _) = ensure_tenant(self, slug)?;
         self.seed(tenant.id)?;
         Ok(tenant)
     }
 
-    /// As [`Engine::start_tenant`], where nobody made it before, also not just now.
+    /// Creates and seeds a tenant; a conflict if the slug is taken.
     pub fn create_tenant(&self, slug: &str) -> Result<Tenant, Error> {
-        checked_slug(slug)?;
-        let fresh = Tenant { id: TenantId(self.clock.fresh_id()), slug: slug.to_owned(), created_at: self.clock.now() };
-        let tenant = self.backend.ensure_tenant(&fresh)?;
-        if tenant.id != fresh.id {
+        let (tenant, is_new) = ensure_tenant(self, slug)?;
+        if !is_new {
             return Err(Error::conflict("conflict.tenant_exists", format!("tenant `{slug}` exists already")));
         }
         self.seed(tenant.id)?;
         Ok(tenant)
     }
 
-    /// Makes the seeded stores that are missing and the documents that were never there.
+    /// Creates missing seed stores, and the seed documents that were never created before.
     pub fn seed(&self, tenant: TenantId) -> Result<(), Error> {
-        let caller = Caller { principal: "ingrain".to_owned(), ..Caller::admin(tenant) };
+        let caller = Caller::system(tenant);
         for builtin in BUILTIN_STORES.iter().filter(|builtin| builtin.seeded) {
             if self.backend.get_row(tenant, RowKind::Stores, builtin.slug)?.is_none() {
                 stores::store_for_write(self, &caller, builtin.slug)?;
             }
         }
         let store: Option<Store> = row::get_record(&*self.backend, tenant, SEED_STORE)?;
+        // An archived store is respected: its documents are not seeded.
         let Some(store) = store.filter(|store| store.archived_at.is_none()) else { return Ok(()) };
         for document in SEED_DOCUMENTS {
             if self.backend.get_row(tenant, RowKind::Seeds, document.path)?.is_none() {
@@ -115,6 +113,16 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+/// The tenant with this slug, and whether this call created it.
+fn ensure_tenant(engine: &Engine, slug: &str) -> Result<(Tenant, bool), Error> {
+    checked_slug(slug)?;
+    let id = TenantId(engine.clock.fresh_id());
+    let tenant = engine.backend.ensure_tenant(&Tenant { id, slug: slug.to_owned(), created_at: engine.clock.now() })?;
+    // The backend returns the stored row: another id means that another call created the tenant, perhaps just now.
+    let is_new = tenant.id == id;
+    Ok((tenant, is_new))
 }
 
 fn seed_document(engine: &Engine, caller: &Caller, store: &Store, document: &SeedDocument) -> Result<(), Error> {
@@ -129,7 +137,7 @@ fn seed_document(engine: &Engine, caller: &Caller, store: &Store, document: &See
     let place = Place { store: store.slug.clone(), scope: Scope::Workspace };
     let cleared = match clear::clear_draft_as(engine, caller, WriteIntent::SystemWrite, store, &place.scope, draft)? {
         Ok(cleared) => cleared,
-        // Memory that is turned off is seeded when it is turned on.
+        // Refused while memory is turned off: the next start with memory on seeds it.
         Err(_) => return Ok(()),
     };
     let now = engine.clock.now();
@@ -154,7 +162,7 @@ fn seed_document(engine: &Engine, caller: &Caller, store: &Store, document: &See
         entry.with_embedding(embedding),
         SaveOutcome::Created,
     )) {
-        // Another process seeded it first, or somebody wrote his own there.
+        // Another process seeded it first, or a person has saved a memory at this path.
         Ok(_) | Err(StoreError::Guard(_)) => Ok(()),
         Err(error) => Err(error.into()),
     }

@@ -1,4 +1,4 @@
-//! Usage: what a tenant keeps, store by store.
+//! Tenant usage: the number of live memories in each store.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::policy::admins_only;
 
-/// What is kept for one tenant.
+/// Counts of one tenant.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TenantUsage {
     /// Every store, also empty and archived ones.
@@ -16,7 +16,7 @@ pub struct TenantUsage {
     pub last_event: u64,
 }
 
-/// How full a store is.
+/// Counts of one store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StoreUsage {
     pub store: String,
@@ -25,13 +25,14 @@ pub struct StoreUsage {
 }
 
 impl Engine {
-    /// Counts of the caller's tenant.
+    /// Counts of the caller's tenant. Admins only.
     pub fn tenant_usage(&self, caller: &Caller) -> Result<TenantUsage, Error> {
         admins_only(caller)?;
         let counted = self.backend.live_counts(caller.tenant)?;
-        let of = |slug: &str| counted.iter().find(|(store, _)| store == slug).map_or(0, |(_, live)| *live);
+        // The backend counts only stores with memories; the others have 0.
+        let live_in = |slug: &str| counted.iter().find(|(store, _)| store == slug).map_or(0, |(_, live)| *live);
         let stores = self.stores(caller)?.into_iter();
-        let stores = stores.map(|store| StoreUsage { live: of(&store.slug), store: store.slug }).collect();
+        let stores = stores.map(|store| StoreUsage { live: live_in(&store.slug), store: store.slug }).collect();
         Ok(TenantUsage { stores, last_event: self.backend.last_event_seq(caller.tenant)? })
     }
 }

@@ -151,6 +151,7 @@ pub(crate) fn search_for_purpose(
         let query = SearchQuery { filter: source.merge_filter(&query.filter), ..query.clone() };
         let readable = visibility::visible_for_filter(engine, caller, &query.filter)?;
         let (hits, answer) = search::find_hits(engine, &readable, &query, Ranker::Operational, limit)?;
+        // Every search repeats a warning such as a missing embedder.
         for warning in answer.warnings {
             if !warnings.contains(&warning) {
                 warnings.push(warning);
@@ -167,6 +168,7 @@ pub(crate) fn search_for_purpose(
         }
     }
     let mut hits: Vec<Hit> = best.into_values().collect();
+    // The map has no order; the sort is total, so the result has.
     hits.sort_by(|one, other| ranking::compare_hits(Ranker::Operational, one, other));
     Ok((hits, warnings))
 }

@@ -79,10 +79,12 @@ impl Engine {
     /// Why a memory is, or is not, found and shown for a message. Nothing is counted, logged or stored.
     pub fn diagnose(&self, caller: &Caller, query: &SearchQuery, id: MemoryId) -> Result<Diagnosis, Error> {
         let readable = visibility::visible_for_filter(self, caller, &query.filter)?;
+        // `explain` makes the backend return this memory whatever its rank, so that it has a score.
         let query = SearchQuery { explain: Some(id), ..query.clone() };
         let ranker = query.ranker.unwrap_or(Ranker::Operational);
         let limit = resolve_limit(query.limit, self.limits().results_default, self.limits().results_max)?;
         let (mut hits, _) = search::find_hits(self, &readable, &query, ranker, limit)?;
+        // But it counts as ranked only if it passes the filter.
         let passes = |hit: &Hit| hit.memory.id != id || search::could_be_found(self, &query.filter, &hit.memory);
         hits.retain(|hit| readable.shows_memory(&hit.memory) && passes(hit));
         let search = search::explain_hit(self, caller, &query, &hits, limit, id)?;
@@ -102,9 +104,11 @@ impl Engine {
         let filter = Filter { session: Some(session.to_owned()), states: State::ALL.to_vec(), ..Filter::default() };
         let page = PageRequest { order: SortOrder::Oldest, after: None, limit: self.limits().list_max };
         let mut memories = self.backend.list_memories(&readable, &filter, &page)?;
+        // `session` may also be the id of a conversation; a memory can be in both lists.
         memories.extend(list_conversation_drafts(self, caller, &readable, session)?);
         memories.retain(|memory| readable.shows_memory(memory));
         memories.sort_by_key(|memory| (memory.created_at, memory.turn, memory.id));
+        // The id is part of the sort key, so duplicates are adjacent.
         memories.dedup_by_key(|memory| memory.id);
         let receipts_filter = RowFilter {
             subject: Some(session.to_owned()),
@@ -113,6 +117,7 @@ impl Engine {
             ..RowFilter::default()
         };
         let receipts: Vec<Receipt> = row::select_records(&*self.backend, caller.tenant, &receipts_filter)?;
+        // Filtered after the limit, so fewer than the limit may remain.
         let own: Vec<Receipt> = receipts.into_iter().filter(|receipt| receipt.is_visible_to(caller)).collect();
         if memories.is_empty() && own.is_empty() {
             return Err(Error::not_found(format!("session `{session}`")));
@@ -143,6 +148,7 @@ fn explain_recall(engine: &Engine, caller: &Caller, text: &str, id: MemoryId) ->
         source.hits_max(),
     )?;
     let near = |hit: &&Hit| is_near_enough(hit, engine.limits().similarity_min);
+    // The rank among hits that are near enough: the others do not take a place of the source.
     let rank = hits.iter().filter(near).position(|hit| hit.memory.id == id);
     let similarity = |hit: &Hit| hit.parts.get("similarity").copied().unwrap_or_default();
     let similarity = hits.iter().find(|hit| hit.memory.id == id).map(similarity);
@@ -181,6 +187,7 @@ fn to_session_memory(memory: &Memory, now: Timestamp) -> SessionMemory {
     let importance_now = memory.decayed_importance(now);
     let decay_reason = (importance_now < lifecycle::ARCHIVE_BELOW && memory.state == State::Active)
         .then(|| "not recalled for long: the next upkeep archives it".to_owned());
+    // Names the successor, which the general reason does not.
     let reason = match memory.superseded_by {
         Some(by) if memory.state == State::Superseded => Some(format!("it is superseded by {by}")),
         _ => exclusion_reason(&Filter::default(), memory, now),

@@ -32,6 +32,8 @@ use crate::text::digest::content_sha256;
 use crate::text::plural::format_count;
 use crate::text::token_estimate;
 
+// Request and answer.
+
 /// A request for the context of one turn.
 #[derive(Clone, Debug, Default)]
 pub struct ContextRequest {
@@ -72,6 +74,8 @@ impl Context {
 /// Note of a context or window while memory is turned off.
 pub(crate) const MEMORY_OFF: &str = "memory is turned off";
 
+// Selection within the budget.
+
 /// A candidate with its memory, whose text is needed for rendering.
 pub(crate) struct ContextCandidate {
     pub(crate) considered: ConsideredMemory,
@@ -104,6 +108,7 @@ impl TokenBill {
     }
 
     fn add_entry(&mut self, block: ContextBlock, entry_tokens: usize) {
+        // The frame is counted with the first entry: a block without entries is not rendered.
         self.tokens = self.tokens_with_block(block) + entry_tokens;
         self.open[block as usize] = true;
     }
@@ -143,6 +148,7 @@ impl Engine {
     pub fn context(&self, caller: &Caller, request: &ContextRequest) -> Result<Context, Error> {
         check_range("budget_tokens", request.budget_tokens, self.limits().context_budget_max)?;
         check_range("memories_max", request.memories_max, self.limits().results_max)?;
+        // After the range checks: a wrong request is an error also while memory is turned off.
         if self.settings.memory_off {
             return Ok(Context { skipped: vec![MEMORY_OFF.to_owned()], ..Context::default() });
         }
@@ -155,12 +161,14 @@ impl Engine {
                 &request.filter.stores,
             )?;
         }
+        // No receipt either, since nothing was searched.
         if request.message.trim().is_empty() {
             return Ok(Context::default());
         }
         let ContextSelection { settings, choices, skipped } = select_candidates(self, caller, request);
         let text = render_candidates(&settings, &choices.iter().collect::<Vec<_>>());
         let tokens = token_estimate::estimate(&text);
+        // INVARIANT: the running count of `TokenBill` is an upper bound, so the rendered text is within the budget.
         debug_assert!(tokens <= settings.budget_tokens, "a context never passes its budget");
         let candidates = choices.into_iter().map(|choice| choice.considered).collect();
         let outcome = commit_receipt(self, caller, &request.message, settings, candidates, &text, tokens, skipped);
@@ -239,6 +247,7 @@ fn find_ranked(
     // At least one is searched for, so that a limit of 0 in the configuration still yields candidates for the receipt.
     let limit = memories_max.max(1);
     let found = match request.purpose {
+        // Applies the read predicate itself, for each of its searches.
         Some(purpose) => decision_points::search_for_purpose(engine, caller, &query, purpose, limit),
         None => visibility::visible_for_filter(engine, caller, &request.filter).and_then(|readable| {
             let (mut hits, answer) =
@@ -276,6 +285,7 @@ fn choose_within_budget(
     let share = settings.budget_tokens / engine.limits().always_inject_share;
     let mut choices: Vec<ContextCandidate> = Vec::new();
     let mut bill = TokenBill::new(settings);
+    // These do not count towards `memories_max`.
     for memory in always {
         let choice = unshown_candidate(engine, settings, Hit::without_score(memory), OVER_BUDGET_REASON.to_owned());
         let choice = fit_candidate(engine, settings, &mut bill, choice, share, "always injected");
@@ -296,6 +306,7 @@ fn choose_within_budget(
             choices.push(unshown_candidate(engine, settings, hit, NOTICE_REASON.to_owned()));
             continue;
         }
+        // Recorded although it is not shown: a receipt lists everything that was considered.
         if shown == settings.memories_max {
             choices.push(unshown_candidate(
                 engine,
@@ -331,6 +342,7 @@ fn fit_candidate(
     {
         return choice;
     }
+    // All the tokens left, also if the content is shorter: a replay cuts at the same place.
     choice.considered.content_tokens_max = content_tokens;
     let entry_tokens = render::entry_tokens(&to_shown_entry(&choice.considered, &choice.memory));
     bill.add_entry(block, entry_tokens);
@@ -367,6 +379,8 @@ pub(crate) fn unshown_candidate(
     ContextCandidate { considered, memory: hit.memory }
 }
 
+// Receipt.
+
 /// Commits the receipt with its event, usage records and recall counters in one change. Waits up to two seconds until
 /// it is on disk (decision 0014); see [`commit_in_time`].
 #[expect(clippy::too_many_arguments, reason = "the parts of one record, joined here and nowhere else")]
@@ -392,6 +406,7 @@ pub(crate) fn commit_receipt(
         block_sha256: content_sha256(text),
         skipped,
     };
+    // Events, usage and counters are for shown memories only; other candidates were not seen by the model.
     let shown: Vec<&ConsideredMemory> =
         receipt.candidates.iter().filter(|considered| considered.block.is_some()).collect();
     let to_loaded_json = |considered: &&ConsideredMemory| {
@@ -427,6 +442,7 @@ fn commit_in_time(engine: &Engine, change: Change, id: &str) -> (Option<String>,
     match wait_for_answer(|answer| engine.backend.commit_later_with_callback(change, answer)) {
         Some(Ok(())) => (Some(id.to_owned()), None),
         Some(Err(error)) => (None, Some(format!("the receipt was not kept: {error}"))),
+        // Still queued: the receipt will be written, so its id is valid.
         None => (Some(id.to_owned()), Some(RECEIPT_PENDING.to_owned())),
     }
 }

@@ -172,6 +172,7 @@ impl ClearedDraft {
             size_bytes: draft.content.len() as u64,
             content: draft.content,
             tags: draft.tags.unwrap_or_default(),
+            // Set by `with_entities` below.
             entities: Vec::new(),
             metadata: draft.metadata.unwrap_or_default(),
             state: permit.state,
@@ -214,6 +215,7 @@ impl ClearedDraft {
         let ClearedDraft { draft, kind, layer, permit, flags, is_approved, guards, .. } = self;
         let old = current.clone();
         let memory = Memory {
+            // A new kind may imply a new layer.
             layer: if draft.layer.is_some() || draft.kind.is_some() { layer } else { old.layer },
             kind: if draft.kind.is_some() { kind } else { old.kind },
             path: draft.path.or(old.path),
@@ -238,6 +240,7 @@ impl ClearedDraft {
             session: draft.session.or(old.session),
             turn: draft.turn.or(old.turn),
             speaker: draft.speaker.or(old.speaker),
+            // Flags are of the new text; those of the old one do not carry over.
             flags,
             ..old
         };

@@ -61,6 +61,7 @@ pub(super) fn check_content_size(
 pub fn normalize_path(path: &str, limits: &Limits) -> Result<String, Error> {
     let invalid = |message: &str| Err(Error::invalid("shape.path", format!("path {message}")));
     let path: String = path.nfc().collect();
+    // Some clients send absolute paths.
     let path = path.strip_prefix('/').unwrap_or(&path);
     if path.is_empty() {
         return invalid("is empty");
@@ -146,6 +147,7 @@ fn normalize_tags(tags: Vec<String>, limits: &Limits) -> Result<Vec<String>, Err
             kept.push(tag.to_owned());
         }
     }
+    // Counted after empty and repeated tags are dropped.
     if kept.len() > limits.tags_max {
         return Err(Error::invalid("shape.tags", format!("more than {} tags", limits.tags_max)));
     }

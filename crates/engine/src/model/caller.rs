@@ -37,6 +37,7 @@ pub struct Caller {
     /// The name recorded in versions and events, such as `agent:triage`.
     pub principal: String,
     pub role: Role,
+    // Own scopes of the caller; each selects at most one scope of its kind.
     #[serde(default)]
     pub agent: Option<String>,
     /// The person this caller is, or acts for.
@@ -127,6 +128,7 @@ impl Caller {
     /// The most trust this caller's writes can get: its role's, or that of its user if the user has confirmed.
     pub fn trust_ceiling(&self) -> Trust {
         match self.confirmed && self.user.is_some() {
+            // `max`: a confirmation never lowers the ceiling of an admin.
             true => self.role.trust_ceiling().max(Trust::UserAuthored),
             false => self.role.trust_ceiling(),
         }

@@ -116,6 +116,7 @@ pub enum StoreError {
 impl StoreError {
     pub fn code(&self) -> &'static str {
         match self {
+            // A conflict, not a failure of the database: the caller may try again.
             StoreError::Guard(_) => "conflict.lost_race",
             StoreError::Unavailable(_) => "store.unavailable",
             StoreError::Busy(_) => "store.busy",

@@ -17,14 +17,17 @@ use crate::vocabulary;
 vocabulary! {
     /// Every event, with the stable name that clients and the log use.
     EventName ("event") {
+        // Saves.
         WriteCreated = "memory.write.created",
         WriteUpdated = "memory.write.updated",
         WriteBlocked = "memory.write.blocked",
         PolicyDenied = "memory.policy.denied",
         SafetyFlagged = "memory.safety.flagged",
+        // Searches and contexts.
         Search = "memory.search",
         ContextLoaded = "memory.context.loaded",
         ContextTruncated = "memory.context.truncated",
+        // Removal and ageing.
         Forgotten = "memory.forgotten",
         Redacted = "memory.redacted",
         Erased = "memory.erased",
@@ -34,12 +37,14 @@ vocabulary! {
         Pinned = "memory.pinned",
         Quarantined = "memory.quarantined",
         Restored = "memory.restored",
+        // Reviews.
         PromotionProposed = "memory.promotion.proposed",
         ReviewProposed = "memory.review.proposed",
         ReviewApproved = "memory.review.approved",
         ReviewRejected = "memory.review.rejected",
         ReviewSuperseded = "memory.review.superseded",
         ReviewChangesRequested = "memory.review.changes_requested",
+        // Administration.
         StoreCreated = "store.created",
         StoreArchived = "store.archived",
         PipelineChanged = "pipeline.changed",
@@ -49,6 +54,7 @@ vocabulary! {
         KeyCreated = "key.created",
         KeyRevoked = "key.revoked",
         TenantCreated = "tenant.created",
+        // Sources from outside.
         AuditRecorded = "audit.recorded",
         WorkflowStep = "workflow.step",
         Ingested = "knowledge.ingested",
@@ -135,6 +141,7 @@ impl EventBody {
 
     /// Adds a payload field; one that exists is replaced.
     pub fn with_field(mut self, key: &str, value: impl Serialize) -> EventBody {
+        // Null instead of an error: an event must not fail the write that it records.
         let value = serde_json::to_value(value).unwrap_or(Value::Null);
         self.payload.insert(key.to_owned(), value);
         self
@@ -163,6 +170,7 @@ impl EventBody {
 /// SHA-256 over the previous entry's hash, this entry's number and its JSON. Changing an entry breaks all later ones.
 pub fn chain_hash(previous: &str, seq: u64, body_json: &str) -> String {
     let mut hash = Sha256::new();
+    // Hash and number have a fixed width, so the three parts cannot run into each other.
     hash.update(previous.as_bytes());
     hash.update(seq.to_be_bytes());
     hash.update(body_json.as_bytes());

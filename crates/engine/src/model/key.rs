@@ -105,6 +105,7 @@ impl Key {
     /// The caller of a call with this key, before headers are applied.
     pub fn to_caller(&self, tenant: TenantId) -> Caller {
         let rights = &self.rights;
+        // A key bound to a user or agent acts under that name, so its principal survives a rotation of the key.
         let name = match rights.role {
             Role::User => rights.user.as_deref(),
             Role::Agent | Role::Service => rights.agent.as_deref(),

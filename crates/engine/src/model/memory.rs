@@ -16,6 +16,7 @@ use crate::text::entities::Entity;
 pub struct Memory {
     pub id: MemoryId,
     pub tenant: TenantId,
+    // Place, kind and address.
     /// Slug of the store it is kept in.
     pub store: String,
     pub scope: Scope,
@@ -27,6 +28,7 @@ pub struct Memory {
     pub title: Option<String>,
     #[serde(default)]
     pub recall_hint: Option<String>,
+    // Content and what is derived from it.
     /// Stored apart from the JSON snapshot of the other fields, so that redaction can erase it.
     #[serde(skip)]
     pub content: String,
@@ -39,6 +41,7 @@ pub struct Memory {
     pub entities: Vec<Entity>,
     #[serde(default)]
     pub metadata: Map<String, Value>,
+    // State and trust, set by the gate and by reviews.
     pub state: State,
     pub trust: Trust,
     /// From 0 to 1.
@@ -47,6 +50,7 @@ pub struct Memory {
     pub importance: f64,
     /// Included in every context, whatever the query.
     pub always_inject: bool,
+    // Times.
     #[serde(default)]
     pub expires_at: Option<Timestamp>,
     #[serde(default)]
@@ -59,6 +63,7 @@ pub struct Memory {
     pub last_recalled_at: Option<Timestamp>,
     #[serde(default)]
     pub recall_count: u64,
+    // Links to other memories.
     #[serde(default)]
     pub supersedes: Vec<MemoryId>,
     #[serde(default)]
@@ -66,6 +71,7 @@ pub struct Memory {
     /// The versions this memory was made from.
     #[serde(default)]
     pub derived_from: Vec<VersionId>,
+    // Turns of a conversation only.
     #[serde(default)]
     pub role: Option<TurnRole>,
     #[serde(default)]
@@ -79,6 +85,7 @@ pub struct Memory {
     /// Scanner rules that flagged the text without blocking it.
     #[serde(default)]
     pub flags: Vec<String>,
+    // Version.
     /// Principal of the first version.
     pub author: String,
     pub version: VersionId,
@@ -94,6 +101,7 @@ const REDACTED_TEXT: &str = "[redacted]";
 impl Memory {
     /// The memory after redaction: every field that holds text from the content is emptied, the audit fields stay.
     pub fn without_content(self) -> Memory {
+        // The path stays: it is the address of the history.
         Memory {
             content: String::new(),
             title: None,

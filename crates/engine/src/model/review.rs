@@ -180,6 +180,7 @@ impl Review {
             .with_field("path", &self.target_path)
             .with_field("risk", self.risk)
             .with_field("sources", self.sources.iter().map(|source| source.memory).collect::<Vec<_>>());
+        // Before the decision the event is about the candidate, after it about the result.
         event.memory = self.result.or(self.candidate);
         event
     }

@@ -66,6 +66,7 @@ pub trait SideRecord: Serialize + DeserializeOwned {
     const KIND: RowKind;
     fn row_id(&self) -> String;
     fn row_time(&self) -> Timestamp;
+    // Columns stay empty in tables that are not filtered by them.
     fn row_state(&self) -> String {
         String::new()
     }

@@ -50,6 +50,7 @@ impl Ruleset {
     pub fn default_layer(&self, kind: Kind, scope: ScopeKind) -> Layer {
         match self.layers.as_slice() {
             [only] => *only,
+            // Before the kind: what a user's store holds is about the user, even a runbook.
             layers if scope == ScopeKind::User && layers.contains(&Layer::Profile) => Layer::Profile,
             layers if layers.contains(&kind.default_layer()) => kind.default_layer(),
             [first, ..] => *first,
@@ -82,8 +83,8 @@ impl Rulesets {
                 let message = format!("ruleset `{name}` is built in; choose another name");
                 return Err(Error::invalid("config.ruleset_taken", message));
             }
-            if let Some(odd) = ruleset.out_of_bounds() {
-                let message = format!("`rulesets.{name}.{}`: {} is expected", odd.field, odd.expected);
+            if let Some(invalid) = ruleset.out_of_bounds() {
+                let message = format!("`rulesets.{name}.{}`: {} is expected", invalid.field, invalid.expected);
                 return Err(Error::invalid("config.ruleset", message));
             }
             self.0.insert(name, ruleset);
@@ -140,6 +141,7 @@ fn document_ruleset() -> Ruleset {
 
 /// `episodic`: episodes of an agent, which decay and expire.
 fn episodic_ruleset() -> Ruleset {
+    // `remember` has no entry, so it never expires.
     let ttl_days =
         [(TtlClass::Routine, 7), (TtlClass::TaskCompletion, 30), (TtlClass::Decision, 90), (TtlClass::Error, 14)];
     Ruleset {
@@ -181,6 +183,7 @@ fn note_ruleset() -> Ruleset {
         secrets: SecretAction::Redact,
         evidence: EvidenceRule::None,
         content_bytes_max: 4_096,
+        // Without a person who watches, a confused agent must not fill the store.
         unattended_saves_max: Some(3),
         ranker: Ranker::Hint,
         ..base_ruleset()

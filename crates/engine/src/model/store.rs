@@ -52,9 +52,11 @@ pub const BUILTIN_STORES: &[BuiltinStore] = {
     use ScopeKind::{Agent, Conversation, Pipeline, Run, System, User, Workspace};
     use Trust::{AdminApproved, AgentDraft, SystemSeeded, UserAuthored};
     &[
+        // Seeded with every tenant.
         store("workspace_conventions", "How we work here", Workspace, "document", SystemSeeded, ReadOnly, true),
         store("workspace_runbooks", "Approved runbooks", Workspace, "document", AdminApproved, ReadOnly, true),
         store("conversation_memory", "Drafts of conversations", Conversation, "document", AgentDraft, ReadWrite, true),
+        // Created on first use.
         store("user_memory", "What a person prefers", User, "document", UserAuthored, ReadWrite, false),
         store("lessons", "Lessons of pipelines", Pipeline, "lesson", AgentDraft, ReadWrite, false),
         store("user_notes", "Private notes", User, "note", UserAuthored, ReadWrite, false),
@@ -64,6 +66,7 @@ pub const BUILTIN_STORES: &[BuiltinStore] = {
         store("agent_files", "Files agents keep", Agent, "document", AgentDraft, ReadWrite, false),
         store("agent_layers", "What an agent knows how to do", Agent, "layered", AgentDraft, ReadWrite, false),
         store("working_memory", "Scratch of open runs", Run, "layered", AgentDraft, ReadWrite, false),
+        // Written through their own methods: documents and logs.
         store(KNOWLEDGE_BASE, "What is written down", Workspace, "document", AdminApproved, ReadOnly, false),
         store(KNOWLEDGE_DRAFTS, "Documents not yet published", Workspace, "document", AdminApproved, ReadOnly, false),
         store(AUDIT_LOG, "What was done", Workspace, "document", AgentDraft, ReadOnly, false),

@@ -9,6 +9,7 @@ pub fn parse_as_of(text: &str) -> Option<Timestamp> {
     if let Ok(at) = text.parse::<Timestamp>() {
         return Some(at);
     }
+    // One microsecond, the precision of the databases, before the next midnight. The last date there is has none.
     let next = text.parse::<Date>().ok()?.tomorrow().ok()?.to_zoned(TimeZone::UTC).ok()?;
     next.timestamp().checked_sub(1.microsecond()).ok()
 }

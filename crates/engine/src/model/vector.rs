@@ -28,9 +28,11 @@ impl Vector {
     pub fn quantise(values: &[f32]) -> Option<Vector> {
         let norm = values.iter().map(|v| v * v).sum::<f32>().sqrt();
         let peak = values.iter().fold(0.0_f32, |peak, v| peak.max(v.abs()));
+        // `is_finite` is false for NaN, too.
         if !norm.is_finite() || norm <= f32::EPSILON || peak <= 0.0 {
             return None;
         }
+        // Relative to the largest component, so that the whole range of a byte is used.
         let steps = values.iter().map(|v| round_to_i8(v / peak * 127.0)).collect();
         let mut vector = Vector { scale: 1.0, values: steps };
         // Scaled by the length of the quantised values, not of the input, so that a vector's cosine with itself is 1.

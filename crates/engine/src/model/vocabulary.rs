@@ -25,6 +25,7 @@ macro_rules! vocabulary {
 
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                // `pad`, not `write_str`: honours widths, as in `{:<12}`.
                 f.pad(self.as_str())
             }
         }
@@ -122,6 +123,7 @@ impl State {
 vocabulary! {
     /// How far a memory may be believed, lowest first. Only a person raises it.
     Trust ("trust level") {
+        // Order matters: `min` and `max` of levels are taken throughout.
         AgentDraft = "agent_draft",
         UserAuthored = "user_authored",
         SystemSeeded = "system_seeded",
@@ -155,7 +157,7 @@ impl Role {
         matches!(self, Role::Agent | Role::Service)
     }
 
-    /// Whether the role decides reviews in general. A user also decides some (see `review::may_decide`).
+    /// Whether the role decides reviews in general. A user also decides some (see `policy::may_decide`).
     pub const fn may_decide_reviews(self) -> bool {
         matches!(self, Role::Admin | Role::Reviewer)
     }

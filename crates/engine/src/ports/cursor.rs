@@ -12,6 +12,7 @@ impl ListCursor {
     pub fn to_token(&self, order: SortOrder) -> String {
         let letter = order_letter(order);
         URL_SAFE_NO_PAD.encode(match self {
+            // The path comes last, because it may contain dots.
             ListCursor::Path(path, id) => format!("{letter}.{id}.{path}"),
             ListCursor::Time(at, id) => format!("{letter}.{id}.{}", at.as_microsecond()),
         })
@@ -26,7 +27,7 @@ impl ListCursor {
             match order {
                 SortOrder::Path => Some(ListCursor::Path(key.to_owned(), id)),
                 SortOrder::Newest | SortOrder::Oldest => Some(ListCursor::Time(parse_micros(key)?, id)),
-                // Not paged.
+                // Never offered to clients in pages.
                 SortOrder::LastTurn | SortOrder::Fading | SortOrder::Expiring => None,
             }
         };

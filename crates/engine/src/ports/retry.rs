@@ -7,6 +7,7 @@ use crate::model::error::{Error, StoreError};
 /// There is no pause in between: one of the racing writers wins each round, so the rounds make progress.
 pub(crate) fn retry_lost_race<T>(engine: &Engine, mut work: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
     let attempt = || match work() {
+        // Only a failed guard is retried; every other error ends the call.
         Err(Error::Store(StoreError::Guard(_))) => Ok(None),
         answer => answer.map(Some),
     };

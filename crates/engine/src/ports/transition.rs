@@ -58,8 +58,10 @@ impl<'a> Transition<'a> {
         let stamp = VersionStamp::new(caller, engine.fresh_version_id(), at, self.reason);
         let entry = VersionedEntry::from_transition(self.memory, self.operation, stamp, Vec::new(), alter);
         let altered = entry.memory().clone();
+        // On the version that was decided on: a concurrent write makes the whole change fail.
         let mut change = change.with_guard(Guard::VersionIs { memory: self.memory.id, version: self.memory.version });
         if let Some(name) = self.event {
+            // The event shows the memory after the transition.
             let event = EventBody::new(name, caller, at).about_memory(&altered);
             change = change
                 .with_event(self.fields.into_iter().fold(event, |event, (name, value)| event.with_field(name, value)));

@@ -114,8 +114,8 @@ fn results_limit(engine: &Engine, caller: &Caller, query: &SearchQuery, ranker: 
     match if ranker == Ranker::Lesson { engine.opt_in(caller)? } else { None } {
         Some(opt_in) => {
             let max_recall = opt_in.max_recall.map_or(engine.limits().lesson_recall_max, |max| max as usize);
-            let asked = query.limit.filter(|limit| *limit > 0).unwrap_or(max_recall);
-            Ok(asked.clamp(1, max_recall.clamp(1, results_max)))
+            let limit = query.limit.filter(|limit| *limit > 0).unwrap_or(max_recall);
+            Ok(limit.clamp(1, max_recall.clamp(1, results_max)))
         }
         None => resolve_limit(query.limit, engine.limits().results_default, results_max),
     }

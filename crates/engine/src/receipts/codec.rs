@@ -13,6 +13,7 @@ pub(crate) fn encode_candidates(candidates: &[ConsideredMemory]) -> String {
     use std::fmt::Write as _;
     let mut names: Vec<&str> =
         candidates.iter().flat_map(|candidate| candidate.parts.keys().map(String::as_str)).collect();
+    // The union of all parts: an always-inject memory has none.
     names.sort_unstable();
     names.dedup();
     let mut text = names.join("\t");
@@ -108,6 +109,7 @@ fn unescape_field(text: &str) -> String {
     let mut unescaped = String::with_capacity(text.len());
     while let Some(c) = chars.next() {
         unescaped.push(match c {
+            // Any other escaped character stands for itself, so `\\` is a backslash.
             '\\' => match chars.next() {
                 Some('t') => '\t',
                 Some('n') => '\n',

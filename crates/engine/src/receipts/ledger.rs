@@ -36,9 +36,11 @@ impl Engine {
             ..RowFilter::default()
         };
         let mut touches: Vec<MemoryUsage> = row::select_records(&*self.backend, caller.tenant, &filter)?;
+        // Both sources are limited, and their times overlap: sort after joining.
         touches.extend(usages_from_versions(self, caller, memory)?);
         touches.sort_by_key(|touch| std::cmp::Reverse(touch.at));
-        // Usage records outlive an erased memory. Only without any is an unknown id told from an unused memory.
+        // Usage records outlive an erased memory, so the memory is read only if there are none: an unknown id is an
+        // error, an unused memory is not.
         if touches.is_empty() {
             read::read_by_id(self, caller, memory)?;
         }

@@ -251,14 +251,8 @@ impl Engine {
             try_wait_for_writes(self)?;
             found = row::get_record(&*self.backend, caller.tenant, id)?;
         }
+        // An invisible receipt gets the same answer as an unknown one.
         found.filter(|receipt| receipt.is_visible_to(caller)).ok_or_else(|| Error::not_found(format!("receipt `{id}`")))
-    }
-
-    /// As [`Engine::receipt`], after all pending writes are on disk; fails with the reason if they cannot be written.
-    /// For a process that ends with its answer.
-    pub fn receipt_after_flush(&self, caller: &Caller, id: &str) -> Result<Receipt, Error> {
-        self.backend.flush()?;
-        self.receipt(caller, id)
     }
 
     /// Receipts the caller may see, newest first, of one run if given.

@@ -143,6 +143,7 @@ fn escape_content(content: &str) -> String {
     if !escaped.contains('[') {
         return escaped;
     }
+    // Case and inner spaces are ignored: a model would read `[ Store:` as a head too.
     let is_reserved = |line: &str| {
         let word = line.trim_start().strip_prefix('[').map(|rest| rest.trim_start().to_lowercase());
         word.is_some_and(|word| ["store", "cut"].iter().any(|reserved| word.starts_with(reserved)))

@@ -1,4 +1,4 @@
-//! Certificates: the proof that something was erased, without what it said.
+//! Erasure certificates: proof that something was erased, without its content.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ use crate::text::normalize;
 use crate::{safety, vocabulary};
 
 vocabulary! {
-    /// What was erased.
+    /// Kind of erasure.
     Erasure ("erasure") {
         Redaction = "redaction",
         User = "user",
@@ -27,12 +27,12 @@ vocabulary! {
     }
 }
 
-/// What was erased, by whom, why and when. Digests are keyed: they prove, they do not tell.
+/// Record of an erasure: subject, author, reason, time. Digests are keyed, so nobody can test a guess against them.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Certificate {
     pub id: String,
     pub erasure: Erasure,
-    /// The memory, user, pipeline or tenant.
+    /// Id of the memory, or name of the user, pipeline or tenant.
     pub subject: String,
     pub memories: u64,
     pub versions: u64,
@@ -40,17 +40,17 @@ pub struct Certificate {
     pub role: String,
     pub why: Option<String>,
     pub at: Timestamp,
-    /// Ids of what was erased, up to [`LISTED_MAX`].
+    /// Ids of the erased memories, up to [`LISTED_MAX`].
     pub erased: Vec<MemoryId>,
     /// Keyed digests of the erased contents, up to [`LISTED_MAX`], in the order of the ids.
     pub digests: Vec<String>,
     /// Digest over all digests, listed or not.
     pub root: String,
-    /// Over everything above; the log holds it too.
+    /// Digest over all fields above; the event log holds it too.
     pub seal: String,
 }
 
-/// Ids and digests a certificate lists; of the rest it holds the count and the root.
+/// Ids and digests listed in a certificate. The rest is covered by the count and the root.
 const LISTED_MAX: usize = 1_000;
 
 impl SideRecord for Certificate {
@@ -69,7 +69,7 @@ impl SideRecord for Certificate {
     }
 }
 
-/// What a certificate is made of besides who, when and why.
+/// Input of a certificate besides caller, time and key.
 pub(crate) struct ErasureDetails<'a> {
     pub erasure: Erasure,
     pub subject: String,
@@ -88,6 +88,7 @@ impl Certificate {
     ) -> Certificate {
         let digests: Vec<String> =
             erased.memories.iter().map(|memory| normalize::hmac_sha256_hex(key, &[&memory.content])).collect();
+        // Over all digests, so that memories beyond `LISTED_MAX` are covered as well.
         let mut root = Sha256::new();
         digests.iter().for_each(|digest| root.update(digest.as_bytes()));
         let certificate = Certificate {
@@ -98,6 +99,7 @@ impl Certificate {
             versions: erased.versions,
             by: caller.principal.clone(),
             role: caller.role.to_string(),
+            // The certificate outlives the text: a reason that quotes a secret would keep it.
             why: erased.why.clone().map(safety::without_secrets),
             at,
             erased: erased.memories.iter().take(LISTED_MAX).map(|memory| memory.id).collect(),
@@ -108,41 +110,44 @@ impl Certificate {
         Certificate { seal: certificate.compute_seal(), ..certificate }
     }
 
-    /// The seal its words should have.
+    /// The seal its fields should have.
     fn compute_seal(&self) -> String {
+        // The seal is computed with an empty `seal` field.
         let unsealed = Certificate { seal: String::new(), ..self.clone() };
-        // Nouns of the engine are maps of plain values, which always become JSON.
+        // Maps of plain values always serialise, so the default is never used.
         let text = serde_json::to_string(&unsealed).unwrap_or_default();
         to_hex(&Sha256::digest(text.as_bytes()))
     }
 }
 
-/// What a check of a certificate found.
+/// Result of checking a certificate.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct CertificateCheck {
     pub valid: bool,
-    /// Its words are the ones that were sealed.
+    /// Its fields match its seal.
     pub sealed: bool,
-    /// The log of this database holds the same seal.
+    /// The event log of this database holds the seal.
     pub logged: bool,
-    /// None of what it lists can be read here.
+    /// None of the listed memories has content here.
     pub gone: bool,
 }
 
 impl Engine {
+    /// Certificates of the tenant, newest first. Reviewers and admins only.
     pub fn certificates(&self, caller: &Caller) -> Result<Vec<Certificate>, Error> {
         ensure_reviewer(caller)?;
         let filter = RowFilter { newest_first: true, limit: self.limits().list_max, ..RowFilter::default() };
         row::select_records(&*self.backend, caller.tenant, &filter)
     }
 
+    /// One certificate by id. Reviewers and admins only.
     pub fn certificate(&self, caller: &Caller, id: &str) -> Result<Certificate, Error> {
         ensure_reviewer(caller)?;
         row::get_record(&*self.backend, caller.tenant, id)?
             .ok_or_else(|| Error::not_found(format!("certificate `{id}`")))
     }
 
-    /// Checks a certificate, from here or from a file, against itself, the log and what can be read now.
+    /// Checks a certificate, from this database or a file, against its seal, the event log and the memories it lists.
     pub fn verify_certificate(&self, caller: &Caller, certificate: &Certificate) -> Result<CertificateCheck, Error> {
         ensure_reviewer(caller)?;
         let sealed = certificate.compute_seal() == certificate.seal;
@@ -150,12 +155,14 @@ impl Engine {
         let mut gone = true;
         for id in &certificate.erased {
             let found = self.backend.get_memory(&Readable::whole_tenant(caller.tenant), &Address::Id(*id))?;
+            // A redacted memory keeps its row with empty content.
             gone &= found.is_none_or(|memory| memory.content.is_empty());
         }
         Ok(CertificateCheck { valid: sealed && logged && gone, sealed, logged, gone })
     }
 }
 
+/// Reads the whole event log: certificates are checked rarely, and the log has no index by seal.
 fn is_seal_logged(engine: &Engine, caller: &Caller, seal: &str) -> Result<bool, Error> {
     let mut after = 0;
     loop {

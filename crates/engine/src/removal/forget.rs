@@ -1,4 +1,4 @@
-//! Forget: a tombstone by default. History stays.
+//! Forget: takes a memory out of use with a tombstone. Its history stays.
 
 use crate::Engine;
 use crate::model::caller::Caller;
@@ -16,18 +16,18 @@ use crate::summaries;
 use crate::tenant::bans::{BanCause, BanReason};
 use crate::tenant::{bans, stores};
 
-/// How a memory is forgotten.
+/// Options of [`Engine::forget_with_options`].
 #[derive(Debug, Clone, Default)]
 pub struct ForgetOptions {
     pub reason: Option<String>,
-    /// The same value may be saved again.
+    /// Allow the same text to be saved again: no ban is written.
     pub may_return: bool,
-    /// Only if this version still stands.
+    /// Conflict unless the memory is still at this version.
     pub expected_version: Option<VersionId>,
 }
 
 impl Engine {
-    /// Takes a memory out of use. Its path is free again, its history stays, its value may not come back.
+    /// Takes a memory out of use. Its path is free again, its history stays, its text is banned from its scope.
     pub fn forget(
         &self,
         caller: &Caller,
@@ -37,12 +37,12 @@ impl Engine {
         self.forget_with_options(caller, memory, &ForgetOptions { reason, ..ForgetOptions::default() })
     }
 
-    /// As [`Engine::forget`], with more to say about it.
+    /// As [`Engine::forget`], with options.
     pub fn forget_with_options(
         &self,
         caller: &Caller,
         memory: MemoryId,
-        how: &ForgetOptions,
+        options: &ForgetOptions,
     ) -> Result<TransitionOutcome, Error> {
         self.ensure_memory_enabled()?;
         retry::retry_lost_race(self, || {
@@ -54,16 +54,17 @@ impl Engine {
             if current.state == State::Tombstoned {
                 return Err(Error::conflict("conflict.state", "the memory is forgotten already"));
             }
-            if how.expected_version.is_some_and(|expected| expected != current.version) {
+            // Inside the retry: a memory that changes between two attempts is a conflict too.
+            if options.expected_version.is_some_and(|expected| expected != current.version) {
                 return Err(read::changed_since_error(self, caller, &current));
             }
-            self.commit(plan_tombstone(self, caller, &current, how.reason.clone(), how.may_return)?)?;
+            self.commit(plan_tombstone(self, caller, &current, options.reason.clone(), options.may_return)?)?;
             Ok(TransitionOutcome::Done(Box::new(read::read_by_id(self, caller, memory)?)))
         })
     }
 }
 
-/// What forgetting writes: a tombstone, and the ban that keeps the value from coming back.
+/// Plans to forget a memory: tombstone, removal of summaries that quote it, and a ban of its text.
 pub(crate) fn plan_tombstone(
     engine: &Engine,
     caller: &Caller,
@@ -73,13 +74,15 @@ pub(crate) fn plan_tombstone(
 ) -> Result<Change, Error> {
     let now = engine.clock.now();
     let mut change = Change::new(caller.tenant, now);
+    // In the transaction of the tombstone: the text cannot be saved again in between.
     if !may_return {
         let why = BanReason { cause: BanCause::Forget, by: &caller.principal, why: reason.as_deref(), at: now };
         let value = std::iter::once((current.id, current.content.as_str()));
         change.writes.extend(bans::plan_bans(engine, caller.tenant, &current.scope, value, &why)?);
     }
-    let said = std::iter::once(current.content.as_str());
-    change.writes.extend(summaries::plan_summary_removal(engine, caller.tenant, said)?);
+    // Summaries of conversations may quote the text.
+    let removed_texts = std::iter::once(current.content.as_str());
+    change.writes.extend(summaries::plan_summary_removal(engine, caller.tenant, removed_texts)?);
     let forget = Transition::new(current, Operation::Forget)
         .with_reason(reason)
         .with_event(EventName::Forgotten)

@@ -1,4 +1,4 @@
-//! Quarantine: one command holds back a bad memory and everything made from it, and one takes that back.
+//! Quarantine: holds back a bad memory and everything derived from it; release puts them back into use.
 
 use std::collections::HashSet;
 
@@ -7,6 +7,7 @@ use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::event::EventName;
 use crate::model::id::MemoryId;
+use crate::model::limits::COMMIT_BATCH_MAX;
 use crate::model::memory::Memory;
 use crate::model::refusal::Refusal;
 use crate::model::row::{RowFilter, RowKind, SideRecord};
@@ -18,7 +19,7 @@ use crate::ports::{Address, refusals, retry, row};
 use crate::recall::{lineage, visibility};
 use crate::tenant::bans::{self, Ban, BanCause, BanReason};
 
-/// What a quarantine, or its end, did.
+/// Answer of a quarantine or a release.
 #[derive(Clone, Debug)]
 pub enum QuarantineOutcome {
     Done(Box<QuarantineReach>),
@@ -27,17 +28,17 @@ pub enum QuarantineOutcome {
 
 #[derive(Clone, Debug)]
 pub struct QuarantineReach {
-    /// The memories held back or let go, the named one first.
+    /// The memories held back or released, the named one first.
     pub memories: Vec<Memory>,
-    /// Runs and conversations that had been given one of them.
+    /// Runs and conversations that one of them was shown to. Empty for a release.
     pub reached: Vec<String>,
 }
 
-/// Memories changed in one transaction.
-const MEMORIES_PER_BATCH: usize = 250;
+/// Bans of one memory that a release reads: one for each text it was held back with.
+const BANS_PER_MEMORY_MAX: usize = 250;
 
 impl Engine {
-    /// Takes a memory, and on request everything derived from it, out of use until a person lets it go.
+    /// Takes a memory out of use until it is released; with `derived`, everything derived from it too.
     pub fn quarantine(
         &self,
         caller: &Caller,
@@ -52,13 +53,13 @@ impl Engine {
         retry::retry_lost_race(self, || quarantine_once(self, caller, memory, derived, reason))
     }
 
-    /// Lets go of what a quarantine of this memory held back.
+    /// Releases the memories that a quarantine of this memory holds back.
     pub fn release(&self, caller: &Caller, memory: MemoryId, reason: Option<&str>) -> Result<QuarantineOutcome, Error> {
         self.ensure_memory_enabled()?;
         if let Some(refusal) = reviewers_only(caller) {
             return Ok(QuarantineOutcome::Refused(refusals::log_refusal(self, caller, "", refusal)?));
         }
-        // Kept over the attempts: batches that were committed before a lost race are part of the answer.
+        // Kept across attempts: batches committed before a lost race are part of the answer.
         let mut released = Vec::new();
         retry::retry_lost_race(self, || release_once(self, caller, memory, reason, &mut released))?;
         Ok(QuarantineOutcome::Done(Box::new(QuarantineReach { memories: released, reached: Vec::new() })))
@@ -73,6 +74,7 @@ fn quarantine_once(
     reason: Option<&str>,
 ) -> Result<QuarantineOutcome, Error> {
     let root = load_any_memory(engine, caller, memory)?;
+    // A root that is not active is left as it is, but its derived memories are still held back.
     let mut held: Vec<Memory> = Vec::from_iter(Some(root.clone()).filter(|root| root.state == State::Active));
     if derived {
         held.extend(lineage::find_descendants(engine, caller.tenant, &HashSet::from([root.id]), &[State::Active])?);
@@ -82,7 +84,8 @@ fn quarantine_once(
         return Err(Error::conflict("conflict.state", reason));
     }
     let mark = quarantine_mark(root.id, reason);
-    for batch in held.chunks(MEMORIES_PER_BATCH) {
+    // A guard that fails in a later batch leaves the earlier ones held back; the retry continues with the rest.
+    for batch in held.chunks(COMMIT_BATCH_MAX) {
         engine.commit(plan_quarantine(engine, caller, batch, &mark)?)?;
     }
     let ids: Vec<MemoryId> = held.iter().map(|memory| memory.id).chain([root.id]).collect();
@@ -102,25 +105,26 @@ fn release_once(
     held.extend(lineage::find_descendants(engine, caller.tenant, &HashSet::from([root.id]), &[State::Constrained])?);
     let everything = Readable::whole_tenant(caller.tenant);
     let mark = quarantine_mark(root.id, None);
-    let mut free = Vec::new();
+    let mut releasable = Vec::new();
     for memory in held.into_iter().filter(|memory| memory.state == State::Constrained) {
         let last = engine.backend.get_version(&everything, memory.version)?;
+        // A memory that changed since, or is held back for another reason, stays held back.
         let by_this = |reason: &String| reason.starts_with(&mark);
         if last.is_some_and(|v| v.operation == Operation::Constrain && v.reason.as_ref().is_some_and(by_this)) {
-            free.push(memory);
+            releasable.push(memory);
         }
     }
-    if free.is_empty() && released.is_empty() {
-        return Err(Error::conflict("conflict.state", "nothing is held back by a quarantine of this memory"));
+    if releasable.is_empty() && released.is_empty() {
+        return Err(Error::conflict("conflict.state", "no memory is held back by a quarantine of this one"));
     }
-    for batch in free.chunks(MEMORIES_PER_BATCH) {
+    for batch in releasable.chunks(COMMIT_BATCH_MAX) {
         engine.commit(plan_release(engine, caller, batch, reason)?)?;
         released.extend_from_slice(batch);
     }
     Ok(())
 }
 
-/// What puts memories out of use. Their text is held back with them: saving it again is no way out.
+/// Plans to hold back memories. Their texts are banned too, so that saving a text again does not evade the quarantine.
 pub(crate) fn plan_quarantine(engine: &Engine, caller: &Caller, batch: &[Memory], mark: &str) -> Result<Change, Error> {
     let now = engine.clock.now();
     let mut change = Change::new(caller.tenant, now);
@@ -131,18 +135,21 @@ pub(crate) fn plan_quarantine(engine: &Engine, caller: &Caller, batch: &[Memory]
         let constrain = Transition::new(memory, Operation::Constrain)
             .with_reason(mark.to_owned())
             .with_event(EventName::Quarantined);
+        // The reason of this version is the mark by which a release finds the memory.
         (change, _) = constrain.plan(engine, caller, change, |memory| memory.state = State::Constrained);
     }
     Ok(change)
 }
 
+/// Plans to release memories and to lift the bans of their quarantine.
 fn plan_release(engine: &Engine, caller: &Caller, batch: &[Memory], reason: Option<&str>) -> Result<Change, Error> {
     let now = engine.clock.now();
     let mut change = Change::new(caller.tenant, now);
     for memory in batch {
         let about =
-            RowFilter { subject: Some(memory.id.to_string()), limit: MEMORIES_PER_BATCH, ..RowFilter::default() };
+            RowFilter { subject: Some(memory.id.to_string()), limit: BANS_PER_MEMORY_MAX, ..RowFilter::default() };
         for ban in row::select_records::<Ban>(&*engine.backend, caller.tenant, &about)? {
+            // Bans of a forget or a redaction stay.
             if ban.cause == BanCause::Quarantine {
                 change = change.with_write(Write::DeleteRow { kind: RowKind::Bans, id: ban.row_id() });
             }
@@ -155,14 +162,15 @@ fn plan_release(engine: &Engine, caller: &Caller, batch: &[Memory], reason: Opti
     Ok(change)
 }
 
-/// A memory of the tenant wherever it lives, for those who decide.
+/// A memory of the tenant in any scope, for callers who may decide reviews.
 pub(crate) fn load_any_memory(engine: &Engine, caller: &Caller, id: MemoryId) -> Result<Memory, Error> {
+    // Only for its refusal: a caller without `memory.read` finds nothing.
     visibility::visible_to(engine, caller)?;
     let memory = engine.backend.get_memory(&Readable::whole_tenant(caller.tenant), &Address::Id(id))?;
     memory.ok_or_else(|| Error::not_found(format!("memory `{id}`")))
 }
 
-/// The reason by which a quarantine knows its own.
+/// Version reason that names the quarantine. A release finds its memories by this prefix.
 pub(crate) fn quarantine_mark(root: MemoryId, reason: Option<&str>) -> String {
     match reason {
         Some(reason) => format!("quarantine {root}: {reason}"),
@@ -170,6 +178,7 @@ pub(crate) fn quarantine_mark(root: MemoryId, reason: Option<&str>) -> String {
     }
 }
 
+/// Refusal for a caller who is neither reviewer nor admin, or lacks the rule `memory.manage`.
 pub(crate) fn reviewers_only(caller: &Caller) -> Option<Refusal> {
     let entitled = caller.role.may_decide_reviews() && caller.rules.manage;
     (!entitled).then(|| Refusal::new("policy.reviewers_only", "only reviewers and admins may do this"))

@@ -1,4 +1,4 @@
-//! Redact: take the text away and keep who, when and why.
+//! Redact: deletes the text of a memory and keeps author, time and reason of each version.
 
 use std::collections::HashSet;
 
@@ -24,14 +24,15 @@ use crate::removal::quarantine::{self, quarantine_mark};
 use crate::summaries;
 use crate::tenant::bans::{self, BanCause, BanReason};
 
-/// What shall be redacted.
+/// Input of [`Engine::redact`].
 #[derive(Clone, Debug)]
 pub struct RedactionRequest {
     pub memory: MemoryId,
-    /// `None`: every version, and the memory is tombstoned. Else only these, where the current one is not among them.
+    /// `None`: every version, and the memory is tombstoned. `Some`: these; if the current one is among them, the memory
+    /// is tombstoned too.
     pub versions: Option<Vec<VersionId>>,
     pub reason: String,
-    /// The same value may be saved again.
+    /// Allow the same text to be saved again: no ban is written.
     pub may_return: bool,
 }
 
@@ -46,11 +47,11 @@ pub struct RedactionReport {
     pub memory: Memory,
     pub versions: u64,
     pub certificate: Certificate,
-    /// Memories made from it, held back until somebody has looked whether they repeat it.
+    /// Derived memories, held back until a person has checked whether they repeat the text.
     pub held_back: Vec<MemoryId>,
 }
 
-/// A redaction before it is done.
+/// A redaction that is not committed yet.
 pub(crate) struct RedactionPlan {
     pub change: Change,
     certificate: Certificate,
@@ -59,13 +60,13 @@ pub(crate) struct RedactionPlan {
 }
 
 impl Engine {
-    /// Erases what a memory said from its versions, the live record, the word index and the vector.
+    /// Deletes the text of a memory from its versions, the live record, the word index and the vector.
     pub fn redact(&self, caller: &Caller, redaction: &RedactionRequest) -> Result<RedactionOutcome, Error> {
         match redact_once(self, caller, redaction) {
-            // Others write to it: forgotten it stands still, which is quickly done, and then its text goes.
+            // Other callers keep writing to it. Forgetting is quick and stops them; then the text is deleted.
             Err(Error::Store(StoreError::Guard(_))) if redaction.versions.is_none() => {
                 let (reason, may_return) = (Some(redaction.reason.clone()), redaction.may_return);
-                // Where that fails, the second attempt says why.
+                // Result ignored: if this fails, the second attempt returns the reason.
                 let _ = self.forget_with_options(
                     caller,
                     redaction.memory,
@@ -93,7 +94,7 @@ fn redact_once(engine: &Engine, caller: &Caller, redaction: &RedactionRequest) -
     Ok(RedactionOutcome::Done(Box::new(RedactionReport { memory, versions, certificate, held_back })))
 }
 
-/// What takes a memory's text away, whoever asked for it, with what was made from it held back.
+/// Plans a redaction, its certificate and the quarantine of derived memories. Does not check permission.
 pub(crate) fn plan_redaction(
     engine: &Engine,
     caller: &Caller,
@@ -105,19 +106,22 @@ pub(crate) fn plan_redaction(
         None => all.iter().collect(),
         Some(wanted) => all.iter().filter(|version| wanted.contains(&version.id)).collect(),
     };
+    // All or nothing: a caller that names a wrong version must not believe that it was redacted.
     if redaction.versions.as_ref().is_some_and(|wanted| wanted.len() != chosen.len()) {
         return Err(Error::not_found("one of the versions"));
     }
     let now = engine.clock.now();
     let mut change = Change::new(caller.tenant, now);
     let mut versions: Vec<VersionId> = chosen.iter().map(|version| version.id).collect();
-    let whole = versions.contains(&current.version);
-    if whole {
+    let includes_current = versions.contains(&current.version);
+    if includes_current {
         let redact = Transition::new(current, Operation::Redact).with_reason(redaction.reason.clone());
         let (with_tombstone, redacted) = redact.plan(engine, caller, change, tombstone);
         change = with_tombstone;
+        // The tombstone is a version with the same text, so it is redacted in the same transaction.
         versions.push(redacted.version);
     } else {
+        // The current version stays. The guard makes sure that no version was added since the list was read.
         change = change.with_guard(Guard::VersionIs { memory: current.id, version: current.version });
     }
     if !redaction.may_return {
@@ -125,16 +129,18 @@ pub(crate) fn plan_redaction(
         let values = chosen.iter().map(|version| (current.id, version.memory.content.as_str()));
         change.writes.extend(bans::plan_bans(engine, caller.tenant, &current.scope, values, &why)?);
     }
-    let said = chosen.iter().map(|version| version.memory.content.as_str());
-    change.writes.extend(summaries::plan_summary_removal(engine, caller.tenant, said)?);
+    let removed_texts = chosen.iter().map(|version| version.memory.content.as_str());
+    change.writes.extend(summaries::plan_summary_removal(engine, caller.tenant, removed_texts)?);
     let texts: Vec<Memory> = chosen.iter().map(|version| version.memory.clone()).collect();
     let erased = ErasureDetails {
         erasure: Erasure::Redaction,
         subject: current.id.to_string(),
-        memories: if whole { std::slice::from_ref(current) } else { &texts[..texts.len().min(1)] },
+        // One memory whatever the number of versions: the certificate counts and lists memories.
+        memories: if includes_current { std::slice::from_ref(current) } else { &texts[..texts.len().min(1)] },
         versions: versions.len() as u64,
         why: Some(redaction.reason.clone()),
     };
+    // Digests are keyed like those of bans: without the key nobody can test a guess.
     let key = bans::ensure_ban_key(engine, caller.tenant)?;
     let certificate = Certificate::new(engine.clock.fresh_id().to_string(), caller, now, &key.key, &erased);
     let event = EventBody::new(EventName::Redacted, caller, now)
@@ -155,7 +161,7 @@ pub(crate) fn plan_redaction(
     Ok(RedactionPlan { change, certificate, versions: count, held_back })
 }
 
-/// What was made from it may repeat it: held back, so that a person looks.
+/// Holds back everything derived from these memories, because it may repeat their text. A person decides.
 pub(crate) fn hold_back_derived(
     engine: &Engine,
     caller: &Caller,
@@ -166,6 +172,7 @@ pub(crate) fn hold_back_derived(
     Ok(held_back)
 }
 
+/// Plans the quarantine of derived memories; no change if there are none.
 fn plan_hold_derived(
     engine: &Engine,
     caller: &Caller,
@@ -173,6 +180,7 @@ fn plan_hold_derived(
 ) -> Result<(Option<Change>, Vec<MemoryId>), Error> {
     let derived = lineage::find_descendants(engine, caller.tenant, sources, &[State::Active])?;
     let change = match sources.iter().next().filter(|_| !derived.is_empty()) {
+        // One of the sources names the quarantine: a release starts from a single memory.
         Some(source) => {
             let mark = quarantine_mark(*source, Some("its source was erased"));
             Some(quarantine::plan_quarantine(engine, caller, &derived, &mark)?)
@@ -182,6 +190,7 @@ fn plan_hold_derived(
     Ok((change, derived.into_iter().map(|memory| memory.id).collect()))
 }
 
+/// All versions of a memory, newest first.
 pub(crate) fn list_all_versions(engine: &Engine, caller: &Caller, memory: MemoryId) -> Result<Vec<Version>, Error> {
     let everything = Readable::whole_tenant(caller.tenant);
     let mut all: Vec<Version> = Vec::new();
@@ -196,7 +205,7 @@ pub(crate) fn list_all_versions(engine: &Engine, caller: &Caller, memory: Memory
     }
 }
 
-/// Admins, and a person about what is kept of himself.
+/// Refusal unless the caller is an admin, or a user and the memory is in that user's own scope.
 pub(crate) fn redaction_refusal(caller: &Caller, memory: &Memory) -> Option<Refusal> {
     let own = matches!(&memory.scope, Scope::User { user } if caller.user.as_ref() == Some(user));
     let entitled = caller.rules.manage && (caller.role == Role::Admin || (caller.role == Role::User && own));

@@ -1,4 +1,4 @@
-//! Many decisions at once: some hundred a transaction, each checked as if it were alone.
+//! Bulk decisions: many reviews decided with few transactions, each checked as if it were alone.
 
 use std::collections::HashSet;
 
@@ -10,19 +10,20 @@ use crate::model::caller::Caller;
 use crate::model::error::{Error, StoreError};
 use crate::model::guard::Guard;
 use crate::model::id::MemoryId;
+use crate::model::limits::COMMIT_BATCH_MAX;
 use crate::model::review::{Action, Review, ReviewState};
 use crate::ports::change::{Change, Write};
 use crate::ports::refusals;
 use crate::review::{decide, plan, queue};
 
-/// What a bulk decision did.
+/// Result of a bulk decision.
 #[derive(Debug, Clone, Default, serde::Serialize)]
 pub struct BulkDecisionReport {
     pub decided: u64,
     pub not_decided: Vec<UndecidedReview>,
 }
 
-/// One that was left, and why.
+/// A review that was not decided, and why.
 #[derive(Debug, Clone, serde::Serialize)]
 pub struct UndecidedReview {
     pub id: String,
@@ -30,20 +31,19 @@ pub struct UndecidedReview {
     pub message: String,
 }
 
-/// Decisions in one transaction: enough to share a disk write, few enough that other writers do not wait.
-const DECISIONS_PER_BATCH: usize = 250;
-
+/// Decisions that are committed in one transaction.
 #[derive(Default)]
 struct DecisionBatch {
     change: Option<Change>,
     ids: Vec<String>,
-    /// What the batch writes; a step that rests on one of these waits for the next batch.
+    /// Places and paths the batch writes to. A decision that writes to one of these, or to one of `memories`, goes to
+    /// the next batch: inside one transaction its guards would fail on the writes before it.
     paths: HashSet<(String, String)>,
     memories: HashSet<MemoryId>,
 }
 
 impl Engine {
-    /// Everything that waits and the caller may see, of one action or for one store where those are named.
+    /// Ids of all pending reviews the caller may see, optionally of one action or one store.
     pub fn pending_review_ids(
         &self,
         caller: &Caller,
@@ -63,7 +63,7 @@ impl Engine {
         }
     }
 
-    /// Approves or rejects each of these. One that cannot be decided does not hold up the others.
+    /// Approves or rejects each of these reviews. One that cannot be decided does not stop the others.
     pub fn decide_all(
         &self,
         caller: &Caller,
@@ -72,26 +72,30 @@ impl Engine {
         comment: Option<&str>,
     ) -> Result<BulkDecisionReport, Error> {
         self.ensure_memory_enabled()?;
-        let mut done = BulkDecisionReport::default();
+        let mut report = BulkDecisionReport::default();
         let mut batch = DecisionBatch::default();
         for id in ids {
             match plan_bulk_decision(self, caller, id, approve, comment) {
                 Ok(Ok(change)) => {
-                    if batch.ids.len() >= DECISIONS_PER_BATCH || !batch.can_add(&change) {
-                        commit_decision_batch(self, caller, std::mem::take(&mut batch), approve, comment, &mut done)?;
+                    // Planned before this commit. If the commit makes it stale, a guard fails in the next batch, whose
+                    // reviews are then decided one by one.
+                    if batch.ids.len() >= COMMIT_BATCH_MAX || !batch.can_add(&change) {
+                        commit_decision_batch(self, caller, std::mem::take(&mut batch), approve, comment, &mut report)?;
                     }
                     batch.add_decision(id, change);
                 }
-                Ok(Err(not)) => done.not_decided.push(not),
+                Ok(Err(undecided)) => report.not_decided.push(undecided),
+                // These concern the whole call, not one review.
                 Err(error @ (Error::Store(_) | Error::Invalid { .. })) => return Err(error),
-                Err(error) => done.not_decided.push(undecided_review(id, error.code(), &error)),
+                Err(error) => report.not_decided.push(undecided_review(id, error.code(), &error)),
             }
         }
-        commit_decision_batch(self, caller, batch, approve, comment, &mut done)?;
-        Ok(done)
+        commit_decision_batch(self, caller, batch, approve, comment, &mut report)?;
+        Ok(report)
     }
 }
 
+/// Plans one decision without committing it.
 fn plan_bulk_decision(
     engine: &Engine,
     caller: &Caller,
@@ -118,29 +122,30 @@ fn plan_bulk_decision(
     }
 }
 
+/// Commits a batch. If a guard fails, decides its reviews one by one.
 fn commit_decision_batch(
     engine: &Engine,
     caller: &Caller,
     batch: DecisionBatch,
     approve: bool,
     comment: Option<&str>,
-    done: &mut BulkDecisionReport,
+    report: &mut BulkDecisionReport,
 ) -> Result<(), Error> {
     let Some(change) = batch.change else { return Ok(()) };
     match engine.commit(change) {
-        Ok(_) => done.decided += batch.ids.len() as u64,
-        // One of them lost a race; each on its own shows which.
+        Ok(_) => report.decided += batch.ids.len() as u64,
+        // The error does not say which of them lost the race.
         Err(StoreError::Guard(_)) => {
             for id in &batch.ids {
                 let decided =
                     if approve { engine.approve(caller, id, comment) } else { engine.reject(caller, id, comment) };
                 match decided {
                     Ok(DecisionOutcome::Refused(refusal)) => {
-                        done.not_decided.push(undecided_review(id, refusal.code, &refusal.message))
+                        report.not_decided.push(undecided_review(id, refusal.code, &refusal.message))
                     }
-                    Ok(_) => done.decided += 1,
+                    Ok(_) => report.decided += 1,
                     Err(error @ Error::Store(_)) => return Err(error),
-                    Err(error) => done.not_decided.push(undecided_review(id, error.code(), &error)),
+                    Err(error) => report.not_decided.push(undecided_review(id, error.code(), &error)),
                 }
             }
         }
@@ -150,8 +155,9 @@ fn commit_decision_batch(
 }
 
 impl DecisionBatch {
+    /// Whether a planned decision is independent of those in the batch.
     fn can_add(&self, change: &Change) -> bool {
-        let free = |write: &Write| match write {
+        let is_independent = |write: &Write| match write {
             Write::Entry(entry) => {
                 let memory = entry.memory();
                 let path =
@@ -160,17 +166,17 @@ impl DecisionBatch {
             }
             _ => true,
         };
-        // A place that must not have changed is changed by every other step, and what a redaction holds back may be
-        // what another step is about.
+        // Every other decision changes the place that `PlaceUnchanged` guards. A redaction holds back derived memories,
+        // which another decision may be about.
         let redacts = |change: &Change| change.writes.iter().any(|write| matches!(write, Write::Redact { .. }));
-        let alone = change.guards.iter().any(|guard| matches!(guard, Guard::PlaceUnchanged { .. }))
+        let must_be_alone = change.guards.iter().any(|guard| matches!(guard, Guard::PlaceUnchanged { .. }))
             || redacts(change)
             || self.change.as_ref().is_some_and(redacts);
-        self.ids.is_empty() || (!alone && change.writes.iter().all(free))
+        self.ids.is_empty() || (!must_be_alone && change.writes.iter().all(is_independent))
     }
 
-    fn add_decision(&mut self, id: &str, step: Change) {
-        for write in &step.writes {
+    fn add_decision(&mut self, id: &str, decision: Change) {
+        for write in &decision.writes {
             if let Write::Entry(entry) = write {
                 let memory = entry.memory();
                 self.memories.insert(memory.id);
@@ -180,8 +186,8 @@ impl DecisionBatch {
         }
         self.ids.push(id.to_owned());
         self.change = Some(match self.change.take() {
-            None => step,
-            Some(change) => change.with_change(step),
+            None => decision,
+            Some(change) => change.with_change(decision),
         });
     }
 }

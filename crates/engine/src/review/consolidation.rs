@@ -1,4 +1,4 @@
-//! The layers of 003: profile proposals, compaction, dedup, and the bounded context planning gets.
+//! Consolidation of layered memories: profile proposals, compaction, dedup; and the small context given to planning.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -18,7 +18,7 @@ use crate::model::row::{RowFilter, RowKind, SideRecord};
 use crate::model::store::Store;
 use crate::model::vocabulary::{Dedup, Kind, Layer, Operation, Ranker};
 use crate::policy;
-use crate::ports::change::Change;
+use crate::ports::change::{Change, Write};
 use crate::ports::{Filter, SortOrder, embedding, refusals, row};
 use crate::recall::ranking::Hit;
 use crate::recall::search::SearchQuery;
@@ -31,30 +31,30 @@ use crate::text::normalize;
 use crate::write::remember::SaveOutcome;
 use crate::write::{clear, draft_review, plan};
 
-/// A fact about a person or a project that should stand.
+/// A fact about a person or a project, proposed for the profile layer.
 #[derive(Clone, Debug)]
 pub struct ProfileProposal {
-    /// `None`: `layers`.
+    /// `None`: the store `layers`.
     pub store: Option<String>,
     pub key: String,
     pub value: String,
     pub reason: String,
 }
 
-/// Memories that say the same and what would stand instead.
+/// Memories that say the same, and the text that would replace them.
 #[derive(Clone, Debug)]
 pub struct ConsolidationGroup {
-    /// What they share: a summary, a topic or a workflow.
+    /// What the members share, in words: a summary, a topic or a workflow.
     pub key: String,
     pub members: Vec<Memory>,
     pub content: String,
-    /// The review, where one was made or waits already.
+    /// The review, if one was proposed.
     pub review: Option<Box<Review>>,
-    /// Why it could not be proposed.
+    /// Why the proposal was refused.
     pub refused: Option<Refusal>,
 }
 
-/// What planning is given: a few memories of each layer, never more.
+/// Context for planning: at most a few memories of each layer.
 #[derive(Clone, Debug, Default)]
 pub struct LayerContext {
     pub profile: Vec<Hit>,
@@ -63,7 +63,7 @@ pub struct LayerContext {
 }
 
 impl Engine {
-    /// Proposes a profile fact: a constrained memory that a person confirms or rejects.
+    /// Proposes a profile fact: saves a constrained memory that a person confirms or rejects.
     pub fn propose_profile(&self, caller: &Caller, proposal: ProfileProposal) -> Result<ProposalOutcome, Error> {
         let ProfileProposal { store, key, value, reason } = proposal;
         if key.trim().is_empty() || value.trim().is_empty() {
@@ -83,6 +83,7 @@ impl Engine {
             reason: Some(reason.clone()),
             ..Draft::default()
         };
+        // Profile proposals have no sources to make an id from, so equal ones are found by key and value.
         if let Some(review) = find_waiting_profile(self, caller, &place, &key, &value)? {
             return Ok(ProposalOutcome::Waiting { review: Box::new(review), new: false });
         }
@@ -101,35 +102,37 @@ impl Engine {
         propose_candidate(self, caller, &store, &place, draft, review)
     }
 
-    /// Groups semantic memories that say the same, by summary and then by topic. Writes only where asked to propose.
+    /// Groups semantic memories that say the same, by summary and then by topic. Writes only with `propose`.
     pub fn compact(
         &self,
         caller: &Caller,
         store: Option<&str>,
         propose: bool,
     ) -> Result<Vec<ConsolidationGroup>, Error> {
-        let sort = GroupingRule {
+        let rule = GroupingRule {
             layer: Layer::Semantic,
             action: Action::SemanticCompaction,
             group_memories: group_for_compaction,
         };
-        find_groups(self, caller, store, propose, sort)
+        find_groups(self, caller, store, propose, rule)
     }
 
-    /// Groups procedures of one workflow. The canonical one is the most confident, then the oldest.
+    /// Groups the procedures of each workflow. The most confident one becomes canonical; of equals, the oldest. Writes
+    /// only with `propose`.
     pub fn dedup(&self, caller: &Caller, store: Option<&str>, propose: bool) -> Result<Vec<ConsolidationGroup>, Error> {
-        let sort = GroupingRule {
+        let rule = GroupingRule {
             layer: Layer::Procedural,
             action: Action::ProceduralDedup,
             group_memories: group_by_workflow,
         };
-        find_groups(self, caller, store, propose, sort)
+        find_groups(self, caller, store, propose, rule)
     }
 
-    /// At most a few memories of each lasting layer for a goal: starting points, never permissions.
+    /// Finds a few memories of each lasting layer for a goal. They are hints for a plan, not permissions.
     pub fn layer_context(&self, caller: &Caller, goal: &str) -> Result<LayerContext, Error> {
-        let of = |layer: Layer| -> Result<Vec<Hit>, Error> {
+        let find_in_layer = |layer: Layer| -> Result<Vec<Hit>, Error> {
             let filter = Filter { layers: vec![layer], ..Filter::default() };
+            // `results_max` bounds every search, also where configuration sets a larger layer context.
             let most = self.limits().layer_context_max.min(self.limits().results_max);
             if most == 0 {
                 return Ok(Vec::new());
@@ -138,11 +141,15 @@ impl Engine {
             let query = SearchQuery { text: goal.to_owned(), filter, limit, ranker, ..SearchQuery::default() };
             Ok(self.search(caller, &query)?.hits)
         };
-        let (profile, procedural, semantic) = (of(Layer::Profile)?, of(Layer::Procedural)?, of(Layer::Semantic)?);
-        Ok(LayerContext { profile, procedural, semantic })
+        Ok(LayerContext {
+            profile: find_in_layer(Layer::Profile)?,
+            procedural: find_in_layer(Layer::Procedural)?,
+            semantic: find_in_layer(Layer::Semantic)?,
+        })
     }
 }
 
+/// The open review that proposes the same value for the same profile key in this place.
 fn find_waiting_profile(
     engine: &Engine,
     caller: &Caller,
@@ -153,40 +160,42 @@ fn find_waiting_profile(
     for review in list_open_reviews(engine, caller, Some(&place.store))? {
         let Some(candidate) = review.candidate.filter(|_| review.action == Action::ProfileUpdate) else { continue };
         let memory = quarantine::load_any_memory(engine, caller, candidate)?;
-        let is = |name: &str, wanted: &str| memory.metadata.get(name).and_then(Value::as_str) == Some(wanted);
-        if memory.scope == place.scope && is("profile_key", key) && is("value", value) {
+        let has_field = |name: &str, wanted: &str| memory.metadata.get(name).and_then(Value::as_str) == Some(wanted);
+        if memory.scope == place.scope && has_field("profile_key", key) && has_field("value", value) {
             return Ok(Some(review));
         }
     }
     Ok(None)
 }
 
+/// Groups the memories of each place by a rule. Memories that an open review is about are left out.
 fn find_groups(
     engine: &Engine,
     caller: &Caller,
     store: Option<&str>,
     propose: bool,
-    sort: GroupingRule,
+    rule: GroupingRule,
 ) -> Result<Vec<ConsolidationGroup>, Error> {
-    let eyes = visibility::visible_to(engine, caller)?;
-    let mut taken = memories_under_review(engine, caller)?;
+    let readable = visibility::visible_to(engine, caller)?;
+    let mut grouped = memories_under_review(engine, caller)?;
     let mut groups = Vec::new();
     for store in layered_stores(engine, caller, store)? {
         let cap_bytes = stores::ruleset_of(engine, &store)?.content_bytes_max as usize;
-        let filter = Filter { stores: vec![store.slug.clone()], layers: vec![sort.layer], ..Filter::default() };
+        let filter = Filter { stores: vec![store.slug.clone()], layers: vec![rule.layer], ..Filter::default() };
         let filter = Filter { unexpired_at: Some(engine.clock.now()), ..filter };
         let mut places: BTreeMap<_, Vec<Memory>> = BTreeMap::new();
         for memory in read::list_all_memories(engine, caller.tenant, &filter, SortOrder::Oldest)? {
-            if eyes.shows_memory(&memory) && !taken.contains(&memory.id) {
+            if readable.shows_memory(&memory) && !grouped.contains(&memory.id) {
                 places.entry(memory.scope.clone()).or_default().push(memory);
             }
         }
+        // Grouped within one scope only: a group across scopes would show a memory to callers who may not read it.
         for (scope, memories) in places {
             let place = Place { store: store.slug.clone(), scope };
-            for found in (sort.group_memories)(memories, cap_bytes) {
+            for found in (rule.group_memories)(memories, cap_bytes) {
                 let ids: Vec<MemoryId> = found.members.iter().map(|memory| memory.id).collect();
-                if let Some(group) = build_group(engine, caller, &store, &place, sort.action, found, propose)? {
-                    taken.extend(ids);
+                if let Some(group) = build_group(engine, caller, &store, &place, rule.action, found, propose)? {
+                    grouped.extend(ids);
                     groups.push(group);
                 }
             }
@@ -195,7 +204,8 @@ fn find_groups(
     Ok(groups)
 }
 
-/// One group, proposed where asked. `None`: the same versions were put up before.
+/// Builds one group, with a review if `propose`. `None` if these exact versions were proposed before, also if that was
+/// rejected.
 fn build_group(
     engine: &Engine,
     caller: &Caller,
@@ -230,7 +240,7 @@ fn build_group(
     Ok(Some(group))
 }
 
-/// Writes a constrained memory and the review it waits for, in one transaction.
+/// Saves a constrained memory and its review in one transaction.
 fn propose_candidate(
     engine: &Engine,
     caller: &Caller,
@@ -245,6 +255,7 @@ fn propose_candidate(
             return Ok(ProposalOutcome::Refused(refusals::log_refusal(engine, caller, &store.slug, refusal)?));
         }
     };
+    // After the gate: a refused proposal must not create a store that is made on first use.
     stores::store_for_write(engine, caller, &store.slug)?;
     let now = engine.clock.now();
     let stamp = VersionStamp::new(caller, engine.fresh_version_id(), now, cleared.draft().reason.clone());
@@ -257,6 +268,7 @@ fn propose_candidate(
     );
     let (candidate, version) = (entry.memory().id, entry.memory().version);
     let mut review = Review { candidate: Some(candidate), ..review };
+    // Ids are made from the sources. Without any, all proposals for this store would share one id.
     if review.sources.is_empty() {
         review.id = Review::id_for(review.action, &[], &store.slug, Some(&candidate.to_string()), 0);
     }
@@ -265,21 +277,22 @@ fn propose_candidate(
         .with_guard(Guard::RowInState { kind: RowKind::Reviews, id: review.row_id(), state: None })
         .with_event(review.to_event(EventName::ReviewProposed, caller, now));
     let sources = review.sources.iter();
+    // The proposed text was built from these versions.
     change.guards.extend(sources.map(|source| Guard::VersionIs { memory: source.memory, version: source.version }));
-    let mut change = change.with_write(crate::ports::change::Write::Row(review.to_row()));
+    let mut change = change.with_write(Write::Row(review.to_row()));
     change.writes.extend(propose::plan_proposed_usage(engine, caller, &review));
     change.writes.extend(usage::plan_usages(engine, caller, Touch::Proposed, std::iter::once((candidate, version))));
     match engine.commit(plan::add_entry(engine, caller, change, entry.with_embedding(embedding), SaveOutcome::Created))
     {
         Ok(_) => Ok(ProposalOutcome::Waiting { review: Box::new(review), new: true }),
         Err(StoreError::Guard(_)) => {
-            Err(Error::conflict("conflict.lost_race", "something this rests on has just changed; run it again"))
+            Err(Error::conflict("conflict.lost_race", "a memory or review this depends on has just changed; try again"))
         }
         Err(error) => Err(error.into()),
     }
 }
 
-/// The stores whose duplicates go through review, or the one asked for.
+/// The named store, or else all stores whose duplicates are consolidated by review (dedup by key).
 fn layered_stores(engine: &Engine, caller: &Caller, wanted: Option<&str>) -> Result<Vec<Store>, Error> {
     if let Some(slug) = wanted {
         return Ok(vec![stores::open_store(engine, caller, slug)?]);
@@ -290,7 +303,7 @@ fn layered_stores(engine: &Engine, caller: &Caller, wanted: Option<&str>) -> Res
     Ok(stores)
 }
 
-/// Every memory some open proposal is about.
+/// Every memory that an open review is about.
 fn memories_under_review(engine: &Engine, caller: &Caller) -> Result<HashSet<MemoryId>, Error> {
     let ids = |review: Review| {
         let sources: Vec<MemoryId> = review.sources.iter().map(|source| source.memory).collect();
@@ -299,6 +312,7 @@ fn memories_under_review(engine: &Engine, caller: &Caller) -> Result<HashSet<Mem
     Ok(list_open_reviews(engine, caller, None)?.into_iter().flat_map(ids).collect())
 }
 
+/// All open reviews of the tenant, optionally for one store.
 pub(crate) fn list_open_reviews(engine: &Engine, caller: &Caller, store: Option<&str>) -> Result<Vec<Review>, Error> {
     let mut open = Vec::new();
     for state in [ReviewState::Pending, ReviewState::ChangesRequested] {
@@ -321,23 +335,23 @@ pub(crate) fn list_open_reviews(engine: &Engine, caller: &Caller, store: Option<
     Ok(open)
 }
 
-/// What is grouped, how, and what for.
+/// How memories are grouped, and the action their review proposes.
 #[derive(Clone, Copy)]
 struct GroupingRule {
     layer: Layer,
     action: Action,
-    /// The memories of one place, and the most bytes what stands instead may have.
+    /// Groups the memories of one place. The number is the most bytes the replacing text may have.
     group_memories: fn(Vec<Memory>, usize) -> Vec<CandidateGroup>,
 }
 
-/// Memories that say the same, and what would stand instead.
+/// Memories that say the same, and the draft that would replace them.
 struct CandidateGroup {
     key: String,
     members: Vec<Memory>,
     draft: Draft,
 }
 
-/// By normalised summary first, then what is left by topic.
+/// Groups by normalised summary first, then the rest by topic. Each memory is in one group at most.
 fn group_for_compaction(memories: Vec<Memory>, cap_bytes: usize) -> Vec<CandidateGroup> {
     let mut by_summary: BTreeMap<String, Vec<Memory>> = BTreeMap::new();
     for memory in memories {
@@ -353,6 +367,7 @@ fn group_for_compaction(memories: Vec<Memory>, cap_bytes: usize) -> Vec<Candidat
         .collect();
     let mut left: Vec<Memory> = single.into_iter().flatten().collect();
     let topics: std::collections::BTreeSet<String> = left.iter().flat_map(memory_topics).collect();
+    // Alphabetical: a memory with several topics joins the first topic that has a second member.
     for topic in topics {
         let (members, rest): (Vec<Memory>, Vec<Memory>) =
             left.into_iter().partition(|memory| memory_topics(memory).contains(&topic));
@@ -366,7 +381,7 @@ fn group_for_compaction(memories: Vec<Memory>, cap_bytes: usize) -> Vec<Candidat
     found
 }
 
-/// The contract's `topic_tags`, else the tags.
+/// The `topic_tags` of the metadata, else the tags.
 fn memory_topics(memory: &Memory) -> Vec<String> {
     match memory.metadata.get("topic_tags").and_then(Value::as_array) {
         Some(topics) => topics.iter().filter_map(Value::as_str).map(str::to_lowercase).collect(),
@@ -374,22 +389,24 @@ fn memory_topics(memory: &Memory) -> Vec<String> {
     }
 }
 
-/// One text that says what its members say, each statement once, the newest first. What does not fit is left out of
-/// the group, not of the text.
+/// Joins the contents of the members, newest first, each content once. A member that would exceed `cap_bytes` is left
+/// out of the group, so it stays active instead of being cut. `None` if fewer than two fit.
 fn build_compaction(key: String, mut members: Vec<Memory>, cap_bytes: usize) -> Option<CandidateGroup> {
     members.sort_by(|one, other| other.updated_at.cmp(&one.updated_at).then(one.id.cmp(&other.id)));
-    let (mut content, mut said, mut kept) = (String::new(), HashSet::new(), Vec::new());
+    let (mut content, mut seen, mut kept) = (String::new(), HashSet::new(), Vec::new());
     for memory in members {
-        let fresh = said.insert(normalize::normalise_text(&memory.content));
-        if fresh && content.len() + memory.content.len() + 2 > cap_bytes {
+        let is_new = seen.insert(normalize::normalise_text(&memory.content));
+        // 2: the blank line between two contents.
+        if is_new && content.len() + memory.content.len() + 2 > cap_bytes {
             continue;
         }
-        if fresh {
+        if is_new {
             content += if content.is_empty() { "" } else { "\n\n" };
             content += memory.content.trim();
         }
         kept.push(memory);
     }
+    // The newest member gives kind, title, hint and tags: the latest wording is most likely right.
     let newest = kept.first().filter(|_| kept.len() > 1)?;
     let mut topics: Vec<String> = kept.iter().flat_map(memory_topics).collect();
     topics.sort();
@@ -398,6 +415,7 @@ fn build_compaction(key: String, mut members: Vec<Memory>, cap_bytes: usize) -> 
     metadata.insert("origin".to_owned(), json!("compaction"));
     metadata.insert("topic_tags".to_owned(), json!(topics));
     metadata.insert("compacted_from".to_owned(), json!(kept.iter().map(|memory| memory.id).collect::<Vec<_>>()));
+    // Several sources that agree do not lower the confidence of the best one.
     let confidence = kept.iter().map(|memory| memory.confidence).fold(0.0, f64::max);
     let draft = Draft {
         store: newest.store.clone(),
@@ -415,7 +433,7 @@ fn build_compaction(key: String, mut members: Vec<Memory>, cap_bytes: usize) -> 
     Some(CandidateGroup { key, members: kept, draft })
 }
 
-/// One procedure a workflow: the most confident, then the oldest.
+/// Groups by workflow. The draft is a copy of the canonical member, so no size cap applies.
 fn group_by_workflow(memories: Vec<Memory>, _: usize) -> Vec<CandidateGroup> {
     let mut by_workflow: BTreeMap<String, Vec<Memory>> = BTreeMap::new();
     for memory in memories {

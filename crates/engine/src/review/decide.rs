@@ -1,4 +1,4 @@
-//! Decide: approve, reject, ask for changes. A second decision is a conflict.
+//! Decisions: approve, reject, request changes, and the lapse of old reviews. A second decision is a conflict.
 
 use jiff::{Timestamp, ToSpan};
 
@@ -26,12 +26,12 @@ use crate::safety;
 #[derive(Debug, Clone)]
 pub enum DecisionOutcome {
     Approved(Box<Approval>),
-    /// Rejected, or sent back.
+    /// Rejected, or sent back for changes.
     Closed(Box<Review>),
     Refused(Refusal),
 }
 
-/// What an approval made.
+/// An approved review and the memory it concerns.
 #[derive(Debug, Clone)]
 pub struct Approval {
     pub review: Review,
@@ -39,14 +39,17 @@ pub struct Approval {
 }
 
 impl Engine {
-    /// Lets a proposal stand: checked again, applied and recorded in one transaction.
+    /// Approves a proposal: checks it again, applies and records it in one transaction.
     pub fn approve(&self, caller: &Caller, id: &str, comment: Option<&str>) -> Result<DecisionOutcome, Error> {
         self.ensure_memory_enabled()?;
         let review = queue::find_review(self, caller, id)?;
         if let Some(refused) = decision_refusal(self, caller, &review)? {
             return Ok(refused);
         }
+        // After the permission check: a refusal is answered before a conflict.
         ensure_open(&review)?;
+        // Other guards than the review's own state may fail, such as a place that changed: then the approval is planned
+        // anew.
         retry::retry_lost_race(self, || match plan::plan_approval(self, caller, &review, comment.map(str::to_owned))? {
             ApprovalPlan::Refused(refusal) => {
                 Ok(DecisionOutcome::Refused(refusals::log_refusal(self, caller, &review.target_store, refusal)?))
@@ -54,6 +57,7 @@ impl Engine {
             ApprovalPlan::Outdated(why) => Err(supersede_review(self, caller, &review, &why)?),
             ApprovalPlan::Apply(change, memory) => match self.commit(*change) {
                 Ok(_) => load_approval(self, caller, &review, *memory),
+                // Not retried: another caller has decided.
                 Err(StoreError::Guard(Guard::RowInState { kind: RowKind::Reviews, .. })) => {
                     Err(already_decided_error())
                 }
@@ -62,12 +66,12 @@ impl Engine {
         })
     }
 
-    /// Closes a proposal without doing it. A candidate is tombstoned; the source of a promotion stays as it is.
+    /// Closes a proposal without applying it. Its candidate is tombstoned; the source of a promotion stays as it is.
     pub fn reject(&self, caller: &Caller, id: &str, comment: Option<&str>) -> Result<DecisionOutcome, Error> {
         close_review(self, caller, id, ReviewState::Rejected, comment.map(str::to_owned))
     }
 
-    /// Sends a proposal back to whoever made it, saying what is missing.
+    /// Sends a proposal back to its proposer with a comment. It stays open.
     pub fn request_changes(&self, caller: &Caller, id: &str, comment: &str) -> Result<DecisionOutcome, Error> {
         close_review(self, caller, id, ReviewState::ChangesRequested, Some(comment.to_owned()))
     }
@@ -82,9 +86,9 @@ fn close_review(
 ) -> Result<DecisionOutcome, Error> {
     engine.ensure_memory_enabled()?;
     let review = queue::find_review(engine, caller, id)?;
-    // Whoever proposed something may always take it back.
-    let own = review.proposer == caller.principal && state == ReviewState::Rejected;
-    if let Some(refused) = decision_refusal(engine, caller, &review)?.filter(|_| !own) {
+    // A proposer may always withdraw their own proposal.
+    let is_withdrawal = review.proposer == caller.principal && state == ReviewState::Rejected;
+    if let Some(refused) = decision_refusal(engine, caller, &review)?.filter(|_| !is_withdrawal) {
         return Ok(refused);
     }
     ensure_open(&review)?;
@@ -94,6 +98,7 @@ fn close_review(
     Ok(DecisionOutcome::Closed(Box::new(review.with_decision(state, caller, comment.map(safety::without_secrets), at))))
 }
 
+/// The logged refusal of a caller who may not decide this review.
 pub(crate) fn decision_refusal(
     engine: &Engine,
     caller: &Caller,
@@ -107,9 +112,10 @@ pub(crate) fn decision_refusal(
     }
 }
 
+/// The answer to a committed approval.
 fn load_approval(engine: &Engine, caller: &Caller, review: &Review, memory: Memory) -> Result<DecisionOutcome, Error> {
     let review = row::get_record(&*engine.backend, caller.tenant, &review.row_id())?.unwrap_or_else(|| review.clone());
-    // What was redacted is not told again in the answer.
+    // The planned memory still has the text that was just redacted: read it again.
     let memory = match review.action {
         Action::Redact => quarantine::load_any_memory(engine, caller, memory.id)?,
         _ => memory,
@@ -117,7 +123,7 @@ fn load_approval(engine: &Engine, caller: &Caller, review: &Review, memory: Memo
     Ok(DecisionOutcome::Approved(Box::new(Approval { review, memory })))
 }
 
-/// What ends a review without applying it.
+/// Plans to reject, supersede or send back a review. Except when it is sent back, its candidate is tombstoned.
 pub(crate) fn plan_closing(
     engine: &Engine,
     caller: &Caller,
@@ -134,8 +140,8 @@ pub(crate) fn plan_closing(
     let everything = Readable::whole_tenant(caller.tenant);
     let candidate =
         review.candidate.map(|id| engine.backend.get_memory(&everything, &Address::Id(id))).transpose()?.flatten();
-    let ends = state != ReviewState::ChangesRequested;
-    if let Some(candidate) = candidate.filter(|memory| ends && memory.state == State::Constrained) {
+    let is_final = state != ReviewState::ChangesRequested;
+    if let Some(candidate) = candidate.filter(|memory| is_final && memory.state == State::Constrained) {
         let forget = Transition::new(&candidate, Operation::Forget).with_reason(comment.clone());
         (change, _) = forget.plan(engine, caller, change, tombstone);
     }
@@ -144,7 +150,7 @@ pub(crate) fn plan_closing(
     Ok(change.with_write(Write::Row(decided.to_row())).with_event(event))
 }
 
-/// Marks a proposal as out of date, and says so to whoever wanted to decide it.
+/// Marks an outdated proposal as superseded; returns the conflict for the caller who wanted to decide it.
 pub(crate) fn supersede_review(engine: &Engine, caller: &Caller, review: &Review, why: &str) -> Result<Error, Error> {
     let change = plan_closing(engine, caller, review, ReviewState::Superseded, Some(why.to_owned()))?;
     engine.commit(change).map_err(map_decision_conflict)?;
@@ -152,9 +158,10 @@ pub(crate) fn supersede_review(engine: &Engine, caller: &Caller, review: &Review
     Ok(Error::conflict("conflict.source_changed", reason))
 }
 
-/// Closes proposals nobody decided in time. Answers how many.
+/// Closes reviews that waited longer than `review_days_max`; returns how many. At most `list_max` of each state a call:
+/// upkeep comes again.
 pub(crate) fn expire_reviews(engine: &Engine, tenant: TenantId, now: Timestamp) -> Result<u64, Error> {
-    let caller = Caller { principal: "ingrain".to_owned(), ..Caller::admin(tenant) };
+    let caller = Caller::system(tenant);
     let days = i64::from(engine.limits().review_days_max);
     let Ok(before) = now.checked_sub((days * 24).hours()) else { return Ok(0) };
     let mut expired = 0;
@@ -166,9 +173,10 @@ pub(crate) fn expire_reviews(engine: &Engine, tenant: TenantId, now: Timestamp) 
             ..RowFilter::default()
         };
         for review in row::select_records::<Review>(&*engine.backend, tenant, &filter)? {
-            let why = format!("nobody decided it within {days} days");
+            let why = format!("it was not decided within {days} days");
             match engine.commit(plan_closing(engine, &caller, &review, ReviewState::Superseded, Some(why))?) {
                 Ok(_) => expired += 1,
+                // Somebody decided it just now.
                 Err(StoreError::Guard(_)) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -181,7 +189,7 @@ pub(super) fn ensure_open(review: &Review) -> Result<(), Error> {
     match review.state.is_open() {
         true => Ok(()),
         false => {
-            let by = review.reviewer.as_deref().unwrap_or("somebody");
+            let by = review.reviewer.as_deref().unwrap_or("another caller");
             let reason = format!("the review is {} already, by {by}", review.state);
             Err(Error::conflict("conflict.decided", reason))
         }
@@ -189,7 +197,7 @@ pub(super) fn ensure_open(review: &Review) -> Result<(), Error> {
 }
 
 fn already_decided_error() -> Error {
-    Error::conflict("conflict.decided", "somebody else has decided this meanwhile")
+    Error::conflict("conflict.decided", "another caller has decided this review meanwhile")
 }
 
 fn map_decision_conflict(error: StoreError) -> Error {

@@ -1,4 +1,12 @@
-//! Reviews: what waits for a person, at exact versions, and who may decide it.
+//! Reviews: proposals that wait for a person, made on exact versions of memories.
+//!
+//! - Who may approve: [`crate::policy::may_decide`]; `owners` holds the reviewers of paths.
+//! - Making a proposal: `propose` (promotion, forget), `consolidation` (profile facts, compaction, dedup), `rescan`
+//!   (redaction of stored findings). Drafts in `draft_write` stores open theirs in `write::draft_review`.
+//! - Reading: `queue` lists reviews and shows one; `impact` shows which past turns a proposal would change.
+//! - Deciding: `decide` (approve, reject, request changes, lapse), `bulk` (many at once), `plan` (the change that an
+//!   approval commits).
+//! - Afterwards: `rollback` takes an approved memory back; `promotion_notice` logs both as an episode.
 
 pub(crate) mod consolidation;
 pub mod owners;
@@ -17,42 +25,3 @@ pub use bulk::{BulkDecisionReport, UndecidedReview};
 pub use decide::{Approval, DecisionOutcome};
 pub use impact::Impact;
 pub use queue::{QueueCursor, QueueFilter, QueuePage, ReviewView};
-
-use crate::model::caller::Caller;
-use crate::model::refusal::Refusal;
-use crate::model::review::{Action, Review};
-use crate::model::scope::Scope;
-use crate::model::vocabulary::Role;
-use crate::review::owners::PathOwners;
-
-/// Who may decide a review (SPEC §4): admins; the owners of the path, where it has some; else reviewers; and a person
-/// about what is kept of himself. Nobody about his own promotion, where there is somebody else to ask.
-pub(crate) fn may_decide(
-    caller: &Caller,
-    review: &Review,
-    owners: Option<&PathOwners>,
-    company: bool,
-) -> Result<(), Refusal> {
-    let owned = review.target_path.as_deref().and_then(|path| owners?.reviewers_of(path));
-    let himself = matches!(&review.scope, Scope::User { user } if caller.user.as_ref() == Some(user));
-    let entitled = caller.rules.manage
-        && match (caller.role, owned) {
-            (Role::Admin, _) => true,
-            (Role::Agent | Role::Service, _) => false,
-            (Role::Reviewer | Role::User, Some(reviewers)) => reviewers.contains(&caller.principal),
-            (Role::Reviewer, None) => true,
-            (Role::User, None) => himself,
-        };
-    if !entitled {
-        let message = match owned {
-            Some(reviewers) => format!("this path is reviewed by {}", reviewers.join(", ")),
-            None => "only reviewers and admins decide reviews".to_owned(),
-        };
-        return Err(Refusal::new("policy.reviewers_only", message));
-    }
-    if company && review.action == Action::Promote && review.proposer == caller.principal {
-        let message = "whoever proposed a promotion cannot approve it: somebody else has to look";
-        return Err(Refusal::new("policy.own_proposal", message));
-    }
-    Ok(())
-}

@@ -1,4 +1,4 @@
-//! Path owners: who reviews what, by pattern, a table per store.
+//! Path owners: reviewers by path pattern, like a CODEOWNERS file for each store.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use crate::ports::change::{Change, Write};
 use crate::ports::row;
 use crate::tenant::stores;
 
-/// The owners of one store's paths. Of the patterns that match a path, the last one counts.
+/// Owner rules of one store. If several patterns match a path, the last one counts.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PathOwners {
     pub store: String,
@@ -22,7 +22,7 @@ pub struct PathOwners {
     pub changed_at: Timestamp,
 }
 
-/// Who reviews the paths a pattern matches. `*` stands for anything within a segment, `**` for any segments.
+/// Reviewers of the paths that match a pattern. `*` matches anything within a segment, `**` any number of segments.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct OwnerRule {
     pub pattern: String,
@@ -41,27 +41,27 @@ impl SideRecord for PathOwners {
 }
 
 impl PathOwners {
-    /// The reviewers of a path, where a pattern says.
+    /// The reviewers of a path; `None` if no pattern matches.
     pub fn reviewers_of(&self, path: &str) -> Option<&[String]> {
         self.rules.iter().rev().find(|rule| pattern_matches(&rule.pattern, path)).map(|rule| rule.reviewers.as_slice())
     }
 }
 
 impl Engine {
-    /// All tables of owners.
+    /// Owner rules of all stores.
     pub fn owners(&self, caller: &Caller) -> Result<Vec<PathOwners>, Error> {
         let filter = RowFilter { limit: self.limits().list_max, ..RowFilter::default() };
         row::select_records(&*self.backend, caller.tenant, &filter)
     }
 
-    /// Replaces a store's table; an empty one leaves reviews to every reviewer.
+    /// Replaces the owner rules of a store. Without rules, every reviewer may decide. Admins only.
     pub fn set_owners(&self, caller: &Caller, store: &str, rules: Vec<OwnerRule>) -> Result<PathOwners, Error> {
         admins_only(caller)?;
         stores::open_store(self, caller, store)?;
-        let blank = |rule: &OwnerRule| {
+        let has_blank = |rule: &OwnerRule| {
             rule.pattern.trim().is_empty() || rule.reviewers.iter().any(|name| name.trim().is_empty())
         };
-        if rules.iter().any(|rule| blank(rule) || rule.reviewers.is_empty()) {
+        if rules.iter().any(|rule| has_blank(rule) || rule.reviewers.is_empty()) {
             return Err(Error::invalid("shape.owners", "an owner rule needs a pattern and at least one reviewer"));
         }
         for rule in &rules {
@@ -74,6 +74,7 @@ impl Engine {
             .with_field("action", "owners.changed")
             .with_field("store", store)
             .with_field("rules", owners.rules.len());
+        // No row instead of an empty one: a path without owners falls back to all reviewers.
         let write = match owners.rules.is_empty() {
             true => Write::DeleteRow { kind: RowKind::Owners, id: owners.row_id() },
             false => Write::Row(owners.to_row()),
@@ -90,13 +91,14 @@ pub(crate) fn load_path_owners(engine: &Engine, caller: &Caller, store: &str) ->
 /// Whether a pattern matches a path, segment by segment.
 fn pattern_matches(pattern: &str, path: &str) -> bool {
     let pattern = pattern.trim_start_matches('/');
-    // As in CODEOWNERS, a folder means everything under it.
+    // As in CODEOWNERS, a pattern that ends in `/` matches everything below it.
     let folder = pattern.ends_with('/').then(|| format!("{pattern}**"));
     let pattern: Vec<&str> = folder.as_deref().unwrap_or(pattern).split('/').collect();
     let path: Vec<&str> = path.trim_start_matches('/').split('/').collect();
     segments_match(&pattern, &path)
 }
 
+/// Matches segment by segment; `**` tries to match none and one segment more.
 fn segments_match(pattern: &[&str], path: &[&str]) -> bool {
     match (pattern.split_first(), path.split_first()) {
         (None, None) => true,
@@ -111,6 +113,7 @@ fn segments_match(pattern: &[&str], path: &[&str]) -> bool {
 fn segment_matches(pattern: &str, segment: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == segment,
+        // Tries every split after the `*`. Segments are short, so the recursion stays small.
         Some((head, rest)) => segment.strip_prefix(head).is_some_and(|tail| {
             tail.char_indices().map(|(at, _)| at).chain([tail.len()]).any(|at| segment_matches(rest, &tail[at..]))
         }),
@@ -122,9 +125,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns() {
-        let check = |pattern: &str, path: &str, wanted: bool| {
-            assert_eq!(pattern_matches(pattern, path), wanted, "{pattern} {path}")
+    fn patterns_match_paths_segment_by_segment() {
+        let check = |pattern: &str, path: &str, expected: bool| {
+            assert_eq!(pattern_matches(pattern, path), expected, "{pattern} {path}")
         };
         check("nginx/*", "nginx/crashloop", true);
         check("nginx/*", "nginx/deep/er", false);
@@ -140,7 +143,8 @@ mod tests {
 
     #[test]
     fn the_last_pattern_counts() {
-        let rule = |pattern: &str, who: &str| OwnerRule { pattern: pattern.into(), reviewers: vec![who.into()] };
+        let rule =
+            |pattern: &str, reviewer: &str| OwnerRule { pattern: pattern.into(), reviewers: vec![reviewer.into()] };
         let rules = vec![rule("**", "reviewer:all"), rule("db/**", "reviewer:dba")];
         let owners = PathOwners { store: "s".into(), rules, changed_at: Timestamp::UNIX_EPOCH };
         assert_eq!(owners.reviewers_of("db/main"), Some(&["reviewer:dba".to_owned()][..]));

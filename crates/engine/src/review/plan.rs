@@ -1,4 +1,4 @@
-//! What approving would write: one transaction, every condition looked at again.
+//! Plans the change an approval commits. Every condition of the proposal is checked again.
 
 use crate::Engine;
 use crate::gate::{VersionStamp, VersionedEntry, WriteIntent};
@@ -24,16 +24,16 @@ use crate::tenant::stores;
 use crate::write::remember::SaveOutcome;
 use crate::write::{clear, plan};
 
-/// What approving a review comes to.
+/// Outcome of planning an approval.
 pub(crate) enum ApprovalPlan {
-    /// The change that does it, and the memory that will stand (for `forget`, the one that goes).
+    /// The change, and the memory after it (for `forget` and `redact`: the memory before it).
     Apply(Box<Change>, Box<Memory>),
     Refused(Refusal),
-    /// Not what it was about any more, in words.
+    /// A memory the proposal is about has changed; the reason in words.
     Outdated(String),
 }
 
-/// What a decision taken now would meet: a refusal, or that the proposal is out of date.
+/// What would stop an approval now: a refusal, or the reason why the proposal is outdated.
 pub(crate) fn preview_approval(
     engine: &Engine,
     caller: &Caller,
@@ -46,6 +46,7 @@ pub(crate) fn preview_approval(
     })
 }
 
+/// Plans the approval of a review by its action. All sources must still be at the proposed versions.
 pub(crate) fn plan_approval(
     engine: &Engine,
     caller: &Caller,
@@ -54,6 +55,7 @@ pub(crate) fn plan_approval(
 ) -> Result<ApprovalPlan, Error> {
     let everything = Readable::whole_tenant(caller.tenant);
     let mut sources = Vec::with_capacity(review.sources.len());
+    // A reviewer approves the text they saw: any newer version makes the proposal outdated.
     for source in review.required_sources() {
         match engine.backend.get_memory(&everything, &Address::Id(source.memory))? {
             Some(memory) if memory.version == source.version => sources.push(memory),
@@ -74,7 +76,7 @@ pub(crate) fn plan_approval(
     }
 }
 
-/// A copy of the source at the target, approved by a person, with the source's evidence.
+/// Plans a promotion: a copy of the source at the target, with the evidence of the source.
 fn plan_promotion(
     engine: &Engine,
     caller: &Caller,
@@ -96,7 +98,7 @@ fn plan_promotion(
     let place = Place { store: store.slug.clone(), scope: review.scope.clone() };
     let mut change = plan_decision(engine, caller, review)
         .with_guard(Guard::VersionIs { memory: source.id, version: source.version });
-    let standing = match &review.target_path {
+    let existing = match &review.target_path {
         Some(path) => {
             let address = Address::Path { place: place.clone(), path: path.clone() };
             engine.backend.get_memory(&Readable::whole_tenant(caller.tenant), &address)?
@@ -110,7 +112,7 @@ fn plan_promotion(
         comment.clone().or_else(|| Some(review.rationale.clone())),
     );
     let ruleset = stores::ruleset_of(engine, &store)?;
-    let (entry, outcome) = match standing {
+    let (entry, outcome) = match existing {
         Some(current) => {
             change = change.with_guard(Guard::VersionIs { memory: current.id, version: current.version });
             (cleared.into_revision(&current, ruleset, Operation::Promote, stamp), SaveOutcome::Updated)
@@ -123,12 +125,13 @@ fn plan_promotion(
             )
         }
     };
-    let told = format!("Promoted {} by review {}: {}", display_address(entry.memory()), review.id, review.rationale);
-    let feat = Notice { action: PROMOTION, memory: entry.memory(), text: told };
-    let change = promotion_notice::plan_notice(engine, caller, change, &feat)?;
+    let text = format!("Promoted {} by review {}: {}", display_address(entry.memory()), review.id, review.rationale);
+    let notice = Notice { action: PROMOTION, memory: entry.memory(), text };
+    let change = promotion_notice::plan_notice(engine, caller, change, &notice)?;
     Ok(finish_plan(engine, caller, review, change, entry, outcome, comment))
 }
 
+/// The source of a promotion as a draft for the target.
 pub(crate) fn promoted_draft(
     engine: &Engine,
     caller: &Caller,
@@ -138,13 +141,14 @@ pub(crate) fn promoted_draft(
     let version = engine.backend.get_version(&Readable::whole_tenant(caller.tenant), source.version)?;
     let mut evidence: Vec<Evidence> = version.map(|version| version.evidence).unwrap_or_default();
     evidence.extend(review.evidence.iter().cloned());
+    // Both lists were within the limit on their own, together they may exceed it.
     evidence.truncate(engine.limits().evidence_max);
     Ok(Draft {
         store: review.target_store.clone(),
         path: review.target_path.clone(),
         evidence,
         derived_from: vec![source.version],
-        // What holds for a conversation's draft (its expiry, its pin, its turn) does not hold for what all read.
+        // Expiry, pin, turn and layer belong to the source's place. The target sets its own.
         expires_at: None,
         always_inject: None,
         role: None,
@@ -155,7 +159,7 @@ pub(crate) fn promoted_draft(
     })
 }
 
-/// The constrained candidate becomes active, and what it replaces is superseded by it.
+/// Plans to activate a constrained candidate; the memories it replaces become superseded.
 fn plan_confirmation(
     engine: &Engine,
     caller: &Caller,
@@ -170,8 +174,8 @@ fn plan_confirmation(
     if candidate.state != State::Constrained {
         return Err(Error::conflict("conflict.not_constrained", super::queue::not_waiting_message(candidate.state)));
     }
-    if let Some(gone) = sources.iter().find(|source| source.state != State::Active) {
-        return Ok(ApprovalPlan::Outdated(format!("memory `{}` is {} now", gone.id, gone.state)));
+    if let Some(inactive) = sources.iter().find(|source| source.state != State::Active) {
+        return Ok(ApprovalPlan::Outdated(format!("memory `{}` is {} now", inactive.id, inactive.state)));
     }
     let store = stores::open_store(engine, caller, &candidate.store)?;
     let draft = Draft { derived_from: candidate.derived_from.clone(), ..Draft::from_memory(&candidate) };
@@ -184,7 +188,7 @@ fn plan_confirmation(
         .with_guard(Guard::VersionIs { memory: candidate.id, version: candidate.version });
     let replaced = match review.action {
         Action::ProfileUpdate => {
-            // Two proposals of one key confirmed at once must not both stand.
+            // Two proposals for one key that are confirmed at once must not both become active.
             let generation = engine.backend.place_state(caller.tenant, &place)?.generation;
             change = change.with_guard(Guard::PlaceUnchanged { place: place.clone(), generation });
             list_same_profile_key(engine, caller, &place, &candidate)?
@@ -193,7 +197,7 @@ fn plan_confirmation(
     };
     let now = change.at;
     for old in &replaced {
-        // Before the candidate, which may take over its path.
+        // Planned before the candidate's entry: the candidate may take over the path.
         let supersede =
             Transition::new(old, Operation::Supersede).with_reason(format!("superseded by {}", candidate.id));
         (change, _) = supersede.plan(engine, caller, change, |memory| {
@@ -202,6 +206,7 @@ fn plan_confirmation(
             memory.always_inject = false;
         });
     }
+    // A replaced memory gives its path free in this transaction; without one the path must be free already.
     if let Some(path) = candidate.path.clone().filter(|_| replaced.is_empty()) {
         change = change.with_guard(Guard::PathFree { place, path });
     }
@@ -212,7 +217,7 @@ fn plan_confirmation(
     Ok(finish_plan(engine, caller, review, change, entry, SaveOutcome::Updated, comment))
 }
 
-/// The active profile memories of the candidate's key.
+/// Active profile memories with the candidate's `profile_key`.
 fn list_same_profile_key(
     engine: &Engine,
     caller: &Caller,
@@ -225,7 +230,7 @@ fn list_same_profile_key(
     Ok(memories.into_iter().filter(|memory| key.is_some() && memory.metadata.get("profile_key") == key).collect())
 }
 
-/// What is proposed to go goes: as a whole, or its text alone.
+/// Plans a proposed forget (tombstone) or redaction (text deleted).
 pub(crate) fn plan_removal(
     engine: &Engine,
     caller: &Caller,
@@ -238,7 +243,8 @@ pub(crate) fn plan_removal(
         return Ok(ApprovalPlan::Outdated("it is forgotten already".to_owned()));
     }
     let reason = comment.clone().unwrap_or_else(|| review.rationale.clone());
-    let deed = match review.action {
+    let removal = match review.action {
+        // Redaction cannot be undone: the reviewer also needs the right to redact.
         Action::Redact => match redaction_refusal(caller, source) {
             Some(refusal) => return Ok(ApprovalPlan::Refused(refusal)),
             None => {
@@ -249,14 +255,14 @@ pub(crate) fn plan_removal(
         },
         _ => forget::plan_tombstone(engine, caller, source, Some(reason), false)?,
     };
-    let change = plan_decision(engine, caller, review).with_change(deed);
+    let change = plan_decision(engine, caller, review).with_change(removal);
     let decided = review.with_decision(ReviewState::Approved, caller, comment.map(safety::without_secrets), change.at);
     let event = decided.to_event(EventName::ReviewApproved, caller, change.at);
     let change = change.with_write(Write::Row(decided.to_row())).with_event(event);
     Ok(ApprovalPlan::Apply(Box::new(change), Box::new(source.clone())))
 }
 
-/// A change that holds only while nobody else has decided.
+/// Empty change that commits only while the review is in the state the caller saw.
 pub(crate) fn plan_decision(engine: &Engine, caller: &Caller, review: &Review) -> Change {
     let state = Some(review.state.to_string());
     Change::new(caller.tenant, engine.clock.now()).with_guard(Guard::RowInState {
@@ -266,6 +272,7 @@ pub(crate) fn plan_decision(engine: &Engine, caller: &Caller, review: &Review) -
     })
 }
 
+/// Adds the memory and the approved review to the change.
 fn finish_plan(
     engine: &Engine,
     caller: &Caller,

@@ -1,4 +1,4 @@
-//! What was done to the memory everybody shares is itself remembered: promotions and rollbacks leave an episode.
+//! Promotion notices: a promotion or rollback of a workspace memory is also saved as an episode that all callers read.
 
 use serde_json::{Map, Value};
 
@@ -17,102 +17,107 @@ use crate::tenant::stores;
 use crate::write::remember::SaveOutcome;
 use crate::write::{clear, plan};
 
-/// Where everybody reads what happened.
+/// Store of the notices.
 const LAYERS_STORE: &str = "layers";
 
-/// The feats, as they stand in an episode's metadata.
+// Values of the field `event` in the metadata of a notice.
 pub(crate) const PROMOTION: &str = "promotion";
 pub(crate) const ROLLBACK: &str = "rollback";
 
-/// A deed worth remembering.
+/// A promotion or rollback to report.
 pub(crate) struct Notice<'a> {
     pub action: &'static str,
-    /// What it was done to, as it stands afterwards.
+    /// The promoted or rolled back memory, as it is afterwards.
     pub memory: &'a Memory,
     pub text: String,
 }
 
-/// Adds a feat's episode to the change that does it. What only some can see is not told to all.
+/// Adds the notice to the change it reports. Memories outside the workspace scope get none: all callers would read it.
 pub(crate) fn plan_notice(
     engine: &Engine,
     caller: &Caller,
     change: Change,
-    feat: &Notice<'_>,
+    notice: &Notice<'_>,
 ) -> Result<Change, Error> {
-    if feat.memory.scope != Scope::Workspace {
+    if notice.memory.scope != Scope::Workspace {
         return Ok(change);
     }
-    // The product keeps its own chronicle, in the name of whoever did it.
+    // Principal and role of the caller, but no agent, user or conversation: the notice is a workspace memory.
     let (principal, role, run) = (caller.principal.clone(), caller.role, caller.run.clone());
-    let keeper = Caller { principal, role, run, ..Caller::admin(caller.tenant) };
+    let author = Caller { principal, role, run, ..Caller::admin(caller.tenant) };
     let (store, change) = match row::get_record::<Store>(&*engine.backend, caller.tenant, LAYERS_STORE)? {
+        // An archived store takes no notices; the promotion itself goes on.
         Some(store) if store.archived_at.is_some() => return Ok(change),
         Some(store) => (store, change),
         None => match find_builtin_store(LAYERS_STORE) {
             Some(builtin) => {
-                add_store_creation(&keeper, builtin.to_store(StoreId(engine.clock.fresh_id()), change.at), change)
+                add_store_creation(&author, builtin.to_store(StoreId(engine.clock.fresh_id()), change.at), change)
             }
             None => return Ok(change),
         },
     };
     let Ok(cleared) = clear::clear_draft_as(
         engine,
-        &keeper,
+        &author,
         WriteIntent::SystemWrite,
         &store,
         &Scope::Workspace,
-        notice_draft(feat),
+        notice_draft(notice),
     )?
     else {
+        // A refused notice, such as a banned text, does not stop the promotion.
         return Ok(change);
     };
-    let stamp = VersionStamp::new(&keeper, engine.fresh_version_id(), change.at, None);
+    let stamp = VersionStamp::new(&author, engine.fresh_version_id(), change.at, None);
     let entry = cleared.into_new_memory(
         engine.fresh_memory_id(),
-        &keeper,
+        &author,
         stores::ruleset_of(engine, &store)?,
         Operation::Create,
         stamp,
     );
     let embedding = embedding::embed_if_instant(engine, entry.memory());
-    Ok(plan::add_written_entry(engine, &keeper, change, entry.with_embedding(embedding), SaveOutcome::Created))
+    Ok(plan::add_written_entry(engine, &author, change, entry.with_embedding(embedding), SaveOutcome::Created))
 }
 
-/// The store is made with what is first written into it.
-fn add_store_creation(keeper: &Caller, store: Store, change: Change) -> (Store, Change) {
-    let making = stores::plan_new_store(keeper, &store);
+/// Adds the creation of the built-in store, which is made with the first memory in it.
+fn add_store_creation(author: &Caller, store: Store, change: Change) -> (Store, Change) {
+    let creation = stores::plan_new_store(author, &store);
     let mut change = change;
-    // Somebody else may make it at the same moment: theirs is as good, so no guard.
-    change.writes.extend(making.writes);
-    change.events.extend(making.events);
+    // The guard is left out: another call may create the same built-in store meanwhile, and either row will do.
+    change.writes.extend(creation.writes);
+    change.events.extend(creation.events);
     (store, change)
 }
 
-fn notice_draft(feat: &Notice<'_>) -> Draft {
-    let said = [
-        ("event", Value::from(feat.action)),
-        ("memory", Value::from(feat.memory.id.to_string())),
-        ("store", Value::from(feat.memory.store.as_str())),
+fn notice_draft(notice: &Notice<'_>) -> Draft {
+    let fields = [
+        ("event", Value::from(notice.action)),
+        ("memory", Value::from(notice.memory.id.to_string())),
+        ("store", Value::from(notice.memory.store.as_str())),
     ];
     Draft {
         store: LAYERS_STORE.to_owned(),
         layer: Some(Layer::Episodic),
         kind: Some(Kind::Decision),
-        content: feat.text.clone(),
-        metadata: Some(said.into_iter().map(|(key, value)| (key.to_owned(), value)).collect::<Map<_, _>>()),
-        evidence: vec![Evidence::new(EvidenceKind::ApprovedMutation, format!("{} of {}", feat.action, feat.memory.id))],
+        content: notice.text.clone(),
+        metadata: Some(fields.into_iter().map(|(key, value)| (key.to_owned(), value)).collect::<Map<_, _>>()),
+        evidence: vec![Evidence::new(
+            EvidenceKind::ApprovedMutation,
+            format!("{} of {}", notice.action, notice.memory.id),
+        )],
         ..Draft::default()
     }
 }
 
-/// Whether a memory only tells that something was promoted or rolled back. It repeats the words of what it is about, so
-/// it would take the place of the note itself in a turn; searches and decision points still find it.
+/// Whether a memory is a notice. Turn contexts leave notices out: a notice shares words with the memory it reports and
+/// would take its place. Searches and decision points still find it.
 pub(crate) fn is_notice(memory: &Memory) -> bool {
     let event = memory.metadata.get("event").and_then(Value::as_str);
     memory.layer == Layer::Episodic && memory.store == LAYERS_STORE && matches!(event, Some(PROMOTION | ROLLBACK))
 }
 
-/// How a memory is named to people.
+/// Name of a memory in messages: store and path, or store and id.
 pub(crate) fn display_address(memory: &Memory) -> String {
     match &memory.path {
         Some(path) => format!("{}/{path}", memory.store),

@@ -1,4 +1,4 @@
-//! Propose: put something up for a person to decide.
+//! Proposals by a caller: promote a memory to the workspace, or forget one. A person decides.
 
 use crate::Engine;
 use crate::gate::{WriteIntent, normalize_new_path};
@@ -23,12 +23,12 @@ use crate::tenant::stores;
 use crate::write::clear;
 use crate::write::draft_review::new_review;
 
-/// A memory that should be read by all.
+/// Proposal to copy a memory to a store that all callers read.
 #[derive(Clone, Debug)]
 pub struct Promotion {
     pub source: MemoryReference,
     pub target_store: String,
-    /// `None`: the source's own path.
+    /// `None`: the path of the source.
     pub target_path: Option<String>,
     pub rationale: String,
     pub evidence: Vec<Evidence>,
@@ -37,7 +37,7 @@ pub struct Promotion {
 
 #[derive(Debug, Clone)]
 pub enum ProposalOutcome {
-    /// `new`: false where the same was proposed before and still waits.
+    /// `new` is false if the same proposal was made before and is still open.
     Waiting {
         review: Box<Review>,
         new: bool,
@@ -46,7 +46,7 @@ pub enum ProposalOutcome {
 }
 
 impl Engine {
-    /// Proposes a copy of a memory in a store of the workspace. Nothing stands there before a person approves.
+    /// Proposes a copy of a memory in a store of the workspace. The copy is made when a person approves.
     pub fn propose(&self, caller: &Caller, promotion: Promotion) -> Result<ProposalOutcome, Error> {
         let source = self.locate(caller, &promotion.source)?;
         if source.state != State::Active {
@@ -55,10 +55,10 @@ impl Engine {
         }
         let store = stores::open_store(self, caller, &promotion.target_store)?;
         if store.scope != ScopeKind::Workspace {
-            let message =
-                format!("store `{}` is not read by all: promotions go to a store of the workspace", store.slug);
+            let message = format!("store `{}` is not a store of the workspace; name one for the promotion", store.slug);
             return Err(Error::invalid("review.target_scope", message));
         }
+        // The path is normalised here, so that equal proposals get equal ids.
         let path = promotion.target_path.or_else(|| source.path.clone());
         let path = path.map(|path| normalize_new_path(&path, self.limits())).transpose()?;
         let review = Review {
@@ -78,11 +78,12 @@ impl Engine {
         if let Some(refusal) = promotion_refusal(self, caller, &review, &source)? {
             return Ok(ProposalOutcome::Refused(refusals::log_refusal(self, caller, &store.slug, refusal)?));
         }
+        // A built-in store that does not exist yet is created with the first proposal for it.
         stores::store_for_write(self, caller, &store.slug)?;
         enqueue_review(self, caller, &review, EventName::PromotionProposed)
     }
 
-    /// Proposes to forget a memory the caller may see but not take away.
+    /// Proposes to forget a memory the caller may see but not forget.
     pub fn propose_forget(
         &self,
         caller: &Caller,
@@ -106,7 +107,7 @@ impl Engine {
     }
 }
 
-/// What would refuse the approval as well: said now, so that nobody reviews in vain.
+/// Refusal the approval would get too. Checked now, so that nobody reviews a proposal that cannot be approved.
 fn promotion_refusal(
     engine: &Engine,
     caller: &Caller,
@@ -118,18 +119,18 @@ fn promotion_refusal(
         return Ok(Some(refusal));
     }
     let mut draft = plan::promoted_draft(engine, caller, review, source)?;
-    // The rationale is kept too, and read by whoever decides.
+    // The rationale is stored and read by reviewers, so it is scanned too.
     draft.reason = Some(review.rationale.clone());
     Ok(clear::clear_draft_as(engine, caller, WriteIntent::Approve, &store, &review.scope, draft)?.err())
 }
 
-/// What the caller's run put up: the versions a review is about.
+/// Usage records: the caller's run proposed these versions.
 pub(crate) fn plan_proposed_usage(engine: &Engine, caller: &Caller, review: &Review) -> Vec<Write> {
     let sources = review.sources.iter().map(|source| (source.memory, source.version));
     usage::plan_usages(engine, caller, Touch::Proposed, sources)
 }
 
-/// Puts a review into the queue, unless the same waits there.
+/// Adds a review to the queue, unless the same proposal is open already.
 pub(crate) fn enqueue_review(
     engine: &Engine,
     caller: &Caller,
@@ -145,19 +146,20 @@ fn enqueue_review_once(
     review: &Review,
     name: EventName,
 ) -> Result<ProposalOutcome, Error> {
+    // Ids are made from the action, the source versions and `nth`: concurrent equal proposals collide on one id.
     for nth in 0.. {
         let id =
             Review::id_for(review.action, &review.sources, &review.target_store, review.target_path.as_deref(), nth);
         match row::get_record::<Review>(&*engine.backend, caller.tenant, &id.to_string())? {
-            Some(standing) if standing.state.is_open() || is_rejected_redaction(&standing) => {
+            Some(existing) if existing.state.is_open() || is_rejected_redaction(&existing) => {
                 let writes = plan_proposed_usage(engine, caller, review);
-                // Another run has nothing new to say, and said it all the same.
+                // No new review, but this run has proposed it as well.
                 if !writes.is_empty() {
                     engine.backend.commit_later(Change { writes, ..Change::new(caller.tenant, review.created_at) });
                 }
-                return Ok(ProposalOutcome::Waiting { review: Box::new(standing), new: false });
+                return Ok(ProposalOutcome::Waiting { review: Box::new(existing), new: false });
             }
-            // Decided before: it may be proposed again, as the next.
+            // Decided before: proposed again under the next number.
             Some(_) => {}
             None => {
                 let review = Review { id, ..review.clone() };
@@ -167,16 +169,16 @@ fn enqueue_review_once(
                     .with_event(review.to_event(name, caller, review.created_at))
                     .with_write(Write::Row(review.to_row()));
                 change.writes.extend(plan_proposed_usage(engine, caller, &review));
-                // A failed guard means that the same was proposed at the same moment: the retry finds that one.
+                // A failed guard means that the same was proposed concurrently: the retry finds that review.
                 engine.commit(change)?;
                 return Ok(ProposalOutcome::Waiting { review: Box::new(review), new: true });
             }
         }
     }
-    Err(Error::conflict("conflict.lost_race", "this was proposed too often"))
+    Err(Error::conflict("conflict.lost_race", "the same proposal was made too often"))
 }
 
-/// Somebody looked at what the scanner found and let it stand: at this version the scanner does not ask again.
+/// A rejected redaction: a reviewer accepted the findings of this version, so a rescan does not propose it again.
 fn is_rejected_redaction(review: &Review) -> bool {
     review.action == Action::Redact && review.state == ReviewState::Rejected
 }

@@ -1,8 +1,7 @@
-//! The queue: what waits, with what a reviewer needs to see.
+//! The review queue: lists reviews, shows one with everything a decision needs.
 
 use jiff::Timestamp;
 
-use super::may_decide;
 use crate::Engine;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
@@ -15,19 +14,20 @@ use crate::model::refusal::Refusal;
 use crate::model::review::{Action, Review, ReviewState};
 use crate::model::row::{RowFilter, SideRecord};
 use crate::model::vocabulary::State;
+use crate::policy;
 use crate::policy::{ProposalOrigin, Readable, may_see_proposal};
 use crate::ports::cursor::{decode_time_cursor, encode_time_cursor};
 use crate::ports::{Address, row};
 use crate::recall::{read, visibility};
 use crate::review::{owners, plan};
 
-/// A place in the queue: when a review was made, and its id.
+/// Position in the queue: creation time and id of a review.
 pub type QueueCursor = (Timestamp, String);
 
 /// Prefix of cursors of the review queue.
 const CURSOR_PREFIX: &str = "q";
 
-/// Which reviews; empty fields do not filter.
+/// Filter and page of the queue; empty fields do not filter.
 #[derive(Clone, Debug, Default)]
 pub struct QueueFilter {
     pub state: Option<ReviewState>,
@@ -37,31 +37,31 @@ pub struct QueueFilter {
     pub limit: Option<usize>,
 }
 
-/// A stretch of the queue, oldest first, and where the next begins.
+/// A page of the queue, oldest first, and the cursor of the next page.
 #[derive(Clone, Debug)]
 pub struct QueuePage {
     pub reviews: Vec<Review>,
     pub next: Option<QueueCursor>,
 }
 
-/// One review with what a decision needs.
+/// One review with everything a decision needs.
 #[derive(Clone, Debug)]
 pub struct ReviewView {
     pub review: Review,
-    /// The text that would stand: the candidate, or the source of a promotion at its exact version.
+    /// The proposed memory: the candidate, or the source of a promotion at its exact version.
     pub proposed: Option<Memory>,
-    /// What stands at the target now, or what the candidate would replace.
+    /// The memory at the target now, or those the candidate would replace.
     pub current_memories: Vec<Memory>,
     /// Evidence of the proposed version.
     pub evidence: Vec<Evidence>,
-    /// What the strict scanner, policy and bans say of approving it now.
+    /// Refusal an approval would get now, from policy, the strict scanner or a ban.
     pub refusal: Option<Refusal>,
-    /// Why approval would find the proposal out of date.
+    /// Why an approval would find the proposal outdated.
     pub outdated: Option<String>,
 }
 
 impl Engine {
-    /// A stretch of the reviews the caller may see: deciders all they could decide, others their own.
+    /// A page of the reviews the caller may see: reviewers see those they could decide, others their own.
     pub fn reviews(&self, caller: &Caller, filter: &QueueFilter) -> Result<QueuePage, Error> {
         visibility::visible_to(self, caller)?;
         let limit = resolve_limit(filter.limit, self.limits().list_default, self.limits().list_max)?;
@@ -79,9 +79,12 @@ impl Engine {
             let last = found.len() < rows.limit;
             for review in found {
                 after = Some((review.row_time(), review.row_id()));
+                // The index knows state and store only. Action and visibility are filtered here, so a page may take
+                // several queries.
                 if filter.action.is_some_and(|action| action != review.action) || !can_see_review(caller, &review) {
                     continue;
                 }
+                // One review beyond the page shows that there is a next page.
                 if queue.reviews.len() == limit {
                     queue.next = queue.reviews.last().map(|review| (review.row_time(), review.row_id()));
                     return Ok(queue);
@@ -94,7 +97,7 @@ impl Engine {
         }
     }
 
-    /// A review by its id or by the id of the record it is about, with what a decision needs.
+    /// One review, by its id or the id of the memory it is about.
     pub fn review(&self, caller: &Caller, id: &str) -> Result<ReviewView, Error> {
         let review = find_review(self, caller, id)?;
         let everything = Readable::whole_tenant(caller.tenant);
@@ -109,33 +112,29 @@ impl Engine {
             Some(memory) => self.backend.get_version(&everything, memory.version)?.map(|version| version.evidence),
             None => None,
         };
-        let mut standing = Vec::new();
+        let mut current_memories = Vec::new();
+        // With a candidate, the sources are what it replaces; without one, the source is the proposal itself.
         for source in review.sources.iter().filter(|_| review.candidate.is_some()) {
-            standing.extend(self.backend.get_memory(&everything, &Address::Id(source.memory))?);
+            current_memories.extend(self.backend.get_memory(&everything, &Address::Id(source.memory))?);
         }
         if let (Some(path), None) = (&review.target_path, review.candidate) {
             let place = Place { store: review.target_store.clone(), scope: review.scope.clone() };
-            standing.extend(self.backend.get_memory(&everything, &Address::Path { place, path: path.clone() })?);
+            let address = Address::Path { place, path: path.clone() };
+            current_memories.extend(self.backend.get_memory(&everything, &address)?);
         }
-        let (verdict, outdated) = match review.state.is_open() {
+        let (refusal, outdated) = match review.state.is_open() {
             true => plan::preview_approval(self, caller, &review)?,
             false => (None, None),
         };
-        Ok(ReviewView {
-            review,
-            proposed,
-            current_memories: standing,
-            evidence: evidence.unwrap_or_default(),
-            refusal: verdict,
-            outdated,
-        })
+        Ok(ReviewView { review, proposed, current_memories, evidence: evidence.unwrap_or_default(), refusal, outdated })
     }
 }
 
-/// By the review's id, or by the record's: then the one that waits, else the newest.
+/// A review by its id, or by the id of its memory: then the open one, else the newest.
 pub(crate) fn find_review(engine: &Engine, caller: &Caller, id: &str) -> Result<Review, Error> {
     visibility::visible_to(engine, caller)?;
     let missing = || Error::not_found(format!("review `{id}`"));
+    // A review that the caller may not see is not found, like one that does not exist.
     if let Some(review) = row::get_record::<Review>(&*engine.backend, caller.tenant, id)? {
         return Some(review).filter(|review| can_see_review(caller, review)).ok_or_else(missing);
     }
@@ -152,36 +151,37 @@ pub(crate) fn find_review(engine: &Engine, caller: &Caller, id: &str) -> Result<
     if waiting < reviews.len() {
         return Ok(reviews.swap_remove(waiting));
     }
-    // A record that is there but waits for nothing is a conflict, not a stranger.
+    // A memory that exists but has no review is a conflict; only an unknown id is not found.
     let memory = read::read_by_id(engine, caller, memory).map_err(|_| missing())?;
     Err(Error::conflict("conflict.not_constrained", not_waiting_message(memory.state)))
 }
 
-/// Whether this caller may decide, with owners and company looked up.
+/// [`policy::may_decide`], with path owners and other deciders looked up.
 pub(crate) fn check_may_decide(
     engine: &Engine,
     caller: &Caller,
     review: &Review,
 ) -> Result<Result<(), Refusal>, Error> {
     let owners = owners::load_path_owners(engine, caller, &review.target_store)?;
-    let company =
+    let has_other_decider =
         review.action == Action::Promote && review.proposer == caller.principal && has_other_decider(engine, caller)?;
-    Ok(may_decide(caller, review, owners.as_ref(), company))
+    let path_owners = review.target_path.as_deref().and_then(|path| owners.as_ref()?.reviewers_of(path));
+    Ok(policy::may_decide(caller, review, path_owners, has_other_decider))
 }
 
-/// Whether the tenant has somebody besides the caller who could decide: a holder of a key, or an owner of paths.
+/// Whether the tenant has another person who could decide: a person with a valid key, or an owner of paths.
 fn has_other_decider(engine: &Engine, caller: &Caller) -> Result<bool, Error> {
     let filter = RowFilter { limit: engine.limits().list_max, ..RowFilter::default() };
     let keys: Vec<Key> = row::select_records(&*engine.backend, caller.tenant, &filter)?;
     let now = engine.clock.now();
     let other = |name: &String| *name != caller.principal;
     let by_key = keys.iter().any(|key| {
-        let person = key.is_valid(now) && !key.rights.role.is_program();
-        person && other(&key.to_caller(caller.tenant).principal)
+        let is_person = key.is_valid(now) && !key.rights.role.is_program();
+        is_person && other(&key.to_caller(caller.tenant).principal)
     });
     let owners = engine.owners(caller)?;
-    let mut owning = owners.iter().flat_map(|owners| &owners.rules).flat_map(|rule| &rule.reviewers);
-    Ok(by_key || owning.any(other))
+    let mut path_owners = owners.iter().flat_map(|owners| &owners.rules).flat_map(|rule| &rule.reviewers);
+    Ok(by_key || path_owners.any(other))
 }
 
 pub(super) fn not_waiting_message(state: State) -> String {
@@ -194,7 +194,7 @@ fn can_see_review(caller: &Caller, review: &Review) -> bool {
 }
 
 impl QueuePage {
-    /// Token for where the next page begins.
+    /// Token of the next page; `None` on the last.
     pub fn next_token(&self) -> Option<String> {
         let (at, id) = self.next.as_ref()?;
         Some(encode_time_cursor(CURSOR_PREFIX, *at, id))

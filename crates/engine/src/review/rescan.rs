@@ -1,4 +1,4 @@
-//! Scan again what is stored: rules change, and what passed the old ones may not pass the new.
+//! Rescan: scans stored memories with today's scanner rules, which may refuse what older rules let through.
 
 use serde::Serialize;
 use uuid::Uuid;
@@ -23,48 +23,50 @@ use crate::safety::{Concern, RULES_VERSION, Severity};
 use crate::tenant::allow_list;
 use crate::write::draft_review;
 
-/// How the stretches of a rescan follow each other: what is saved meanwhile comes last.
+/// Order of the pages of a rescan. Oldest first: memories saved meanwhile come last.
 pub const RESCAN_ORDER: SortOrder = SortOrder::Oldest;
 
-/// What a stretch of a rescan found.
+/// Result of one page of a rescan.
 #[derive(Clone, Debug, Serialize)]
 pub struct RescanReport {
     pub scanned: u64,
     pub findings: Vec<StoredFinding>,
-    /// Reviews that were made; those that waited already do not count.
+    /// New reviews; those that were open before are not counted.
     pub proposed: u64,
-    /// Where the next stretch begins.
+    /// Cursor of the next page.
     #[serde(skip)]
     pub next: Option<ListCursor>,
 }
 
-/// Something stored that would be refused today: where and by which rule, never the text.
+/// A stored text that would be refused today: place and rule, never the text.
 #[derive(Clone, Debug, Serialize)]
 pub struct StoredFinding {
     pub memory: MemoryId,
-    /// The version that says it: the present one, or an older one that can still be read.
+    /// The version that holds it: the current one or an older one.
     pub version: VersionId,
     pub store: String,
     pub field: &'static str,
     pub rule: &'static str,
     pub concern: Concern,
     pub severity: Severity,
-    /// The review that waits for somebody to decide the redaction, or was rejected.
+    /// The review of its redaction, open or rejected.
     pub review: Option<Uuid>,
 }
 
 impl Engine {
-    /// Scans a stretch of the tenant's memories, every version of each, as a save would be today; with `propose` each
-    /// memory that would be refused gets a review whose approval redacts it, or only the older versions that would be.
+    /// Scans every version of one page of the tenant's memories as a save would be scanned today. With `propose`, each
+    /// memory with findings gets a review; its approval redacts the memory, or only the older versions with findings.
+    /// Admins only.
     pub fn rescan(&self, caller: &Caller, after: Option<ListCursor>, propose: bool) -> Result<RescanReport, Error> {
         admins_only(caller)?;
         let states = vec![State::Active, State::Constrained, State::Superseded, State::Archived];
         let filter = Filter { states, ..Filter::default() };
         let page = PageRequest { order: RESCAN_ORDER, after, limit: self.limits().list_max };
         let memories = self.backend.list_memories(&Readable::whole_tenant(caller.tenant), &filter, &page)?;
+        // A full page may be followed by another one.
         let last = memories.last().filter(|_| memories.len() == page.limit);
         let next = last.and_then(|memory| crate::recall::read::cursor_after(RESCAN_ORDER, memory));
-        let mut done = RescanReport { scanned: memories.len() as u64, findings: Vec::new(), proposed: 0, next };
+        let mut report = RescanReport { scanned: memories.len() as u64, findings: Vec::new(), proposed: 0, next };
         let allowed = allow_list::load_allow_list(self, caller.tenant)?;
         for memory in &memories {
             let refused = refused_versions(self, caller, memory, &allowed)?;
@@ -75,16 +77,16 @@ impl Engine {
                 true => propose_redaction(self, caller, memory, &refused)?,
                 false => (open_redaction_review(self, caller, memory)?, false),
             };
-            done.proposed += u64::from(new);
-            done.findings.extend(refused.iter().flat_map(|(version, refusal)| {
+            report.proposed += u64::from(new);
+            report.findings.extend(refused.iter().flat_map(|(version, refusal)| {
                 refusal.findings.iter().map(move |finding| to_stored_finding(memory, version.id, finding, review))
             }));
         }
-        Ok(done)
+        Ok(report)
     }
 }
 
-/// The versions that would be refused today, the newest first.
+/// The versions that would be refused today, newest first.
 fn refused_versions(
     engine: &Engine,
     caller: &Caller,
@@ -95,6 +97,8 @@ fn refused_versions(
     for version in redact::list_all_versions(engine, caller, memory.id)? {
         let (evidence, reason) = (version.evidence.clone(), version.reason.clone());
         let draft = Draft { evidence, reason, ..Draft::from_memory(&version.memory) };
+        // `Block` whatever the ruleset says: a secret that a save would redact must be found here.
+        // No classifier: only the rules have changed.
         match scan_draft(draft, memory.scope.kind(), SecretAction::Block, &|| Ok(allowed.clone()), None) {
             Ok(_) => {}
             Err(GateError::Failed(error)) => return Err(error),
@@ -104,13 +108,13 @@ fn refused_versions(
     Ok(refused)
 }
 
-/// The review of a memory's redaction that somebody proposed before and nobody decided yet.
+/// The open review of a memory's redaction.
 fn open_redaction_review(engine: &Engine, caller: &Caller, memory: &Memory) -> Result<Option<Uuid>, Error> {
-    let is_of = |review: &Review| {
+    let is_redaction = |review: &Review| {
         review.action == Action::Redact && review.sources.iter().any(|source| source.memory == memory.id)
     };
     let open = consolidation::list_open_reviews(engine, caller, Some(&memory.store))?;
-    Ok(open.iter().find(|review| is_of(review)).map(|review| review.id))
+    Ok(open.iter().find(|review| is_redaction(review)).map(|review| review.id))
 }
 
 fn propose_redaction(
@@ -121,16 +125,17 @@ fn propose_redaction(
 ) -> Result<(Option<Uuid>, bool), Error> {
     let findings: Vec<&FieldFinding> = refused.iter().flat_map(|(_, refusal)| &refusal.findings).collect();
     let in_path = findings.iter().any(|finding| finding.field == "path");
+    // A path with a finding is not repeated in the review.
     let path = memory.path.clone().filter(|_| !in_path);
     let mut sources = vec![SourceVersion::from_memory(memory)];
-    // The present version takes the others with it.
+    // With a finding in the current version, the approval redacts all versions: the older ones need no mention.
     if refused.iter().all(|(version, _)| version.id != memory.version) {
         sources.extend(refused.iter().map(|(version, _)| SourceVersion::from_version(version)));
     }
     let scope = memory.scope.clone();
     let review = Review {
         rationale: redaction_rationale(&findings),
-        // What is redacted does not come back.
+        // A redaction cannot be undone.
         risk: Risk::High,
         ..draft_review::new_review(engine, caller, Action::Redact, sources, &memory.store, path, scope)
     };
@@ -163,5 +168,5 @@ fn redaction_rationale(findings: &[&FieldFinding]) -> String {
         findings.iter().map(|finding| format!("`{}` in {}", finding.rule, finding.field)).collect();
     found.sort();
     found.dedup();
-    format!("rules version {RULES_VERSION} of the scanner would refuse it: {}", found.join(", "))
+    format!("the scanner rules of version {RULES_VERSION} would refuse it: {}", found.join(", "))
 }

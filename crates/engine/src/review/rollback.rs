@@ -1,4 +1,4 @@
-//! Rollback: take back what was activated, and on request bring back what it had replaced.
+//! Rollback: takes an active memory back; on request restores what it had replaced.
 
 use crate::Engine;
 use crate::gate::{VersionStamp, VersionedEntry, WriteIntent};
@@ -27,20 +27,21 @@ pub enum RollbackOutcome {
     Refused(Refusal),
 }
 
-/// What a rollback did.
+/// Result of a rollback.
 #[derive(Debug, Clone)]
 pub struct Rollback {
-    /// The memory that was taken back, as it stands now.
+    /// The memory that was rolled back, as it is now.
     pub memory: Memory,
-    /// What is active again.
+    /// Memories that are active again.
     pub restored: Vec<Memory>,
-    /// What stays as it is although it was replaced, and why.
+    /// Replaced memories that were not restored, and why.
     pub not_restored: Vec<(MemoryId, String)>,
 }
 
 impl Engine {
-    /// Takes an active memory back: tombstones it or, where it shall be restored and was a new version of what stood
-    /// there, lets that stand again. History stays, and its value may return: a rollback is no forgetting.
+    /// Takes an active memory back. With `restore`, its previous content becomes a new version; a memory without one is
+    /// tombstoned and the memories it had replaced become active again. Without `restore` it is tombstoned. History
+    /// stays, and unlike after a forget the text may be saved again.
     pub fn rollback(
         &self,
         caller: &Caller,
@@ -60,15 +61,17 @@ impl Engine {
         }
         let now = self.clock.now();
         let stamp = VersionStamp::new(caller, self.fresh_version_id(), now, reason.map(str::to_owned));
+        // Without `restore` the history is not needed.
         let versions = if restore { redact::list_all_versions(self, caller, current.id)? } else { Vec::new() };
-        let before = match find_prior_version(&versions) {
-            Some(before) => Some(restore_prior_version(self, caller, &store, &current, &before, stamp.clone())?),
+        let restored = match find_prior_version(&versions) {
+            Some(prior) => Some(restore_prior_version(self, caller, &store, &current, &prior, stamp.clone())?),
             None => None,
         };
         let change = Change::new(caller.tenant, now)
             .with_guard(Guard::VersionIs { memory: current.id, version: current.version });
-        let (change, done) = match before {
+        let (change, done) = match restored {
             Some(Ok(entry)) => plan_restored_content(caller, change, entry),
+            // The prior content cannot be restored: the memory is still taken back, and the answer says why.
             Some(Err(why)) => plan_rollback_tombstone(caller, change, &current, stamp, vec![(current.id, why)]),
             None => {
                 let (change, mut done) = plan_rollback_tombstone(caller, change, &current, stamp, Vec::new());
@@ -77,33 +80,34 @@ impl Engine {
                 (change, done)
             }
         };
-        let feat = Notice { action: ROLLBACK, memory: &done.memory, text: rollback_notice(&done) };
-        self.commit(promotion_notice::plan_notice(self, caller, change, &feat)?)?;
+        let notice = Notice { action: ROLLBACK, memory: &done.memory, text: rollback_notice(&done) };
+        self.commit(promotion_notice::plan_notice(self, caller, change, &notice)?)?;
         Ok(RollbackOutcome::Done(Box::new(done)))
     }
 }
 
-/// The version that stood before, as a new one where the memory is now; else why it cannot stand again.
+/// The prior content as a new version at the memory's current path; else the reason why it cannot be restored.
 fn restore_prior_version(
     engine: &Engine,
     caller: &Caller,
     store: &Store,
     current: &Memory,
-    before: &PriorVersion<'_>,
+    prior: &PriorVersion<'_>,
     stamp: VersionStamp,
 ) -> Result<Result<VersionedEntry, String>, Error> {
-    let version = before.stood.number;
-    if before.stood.redacted_at.or(before.written.redacted_at).is_some() {
+    let version = prior.latest.number;
+    // A redacted version has no text to restore.
+    if prior.latest.redacted_at.or(prior.written.redacted_at).is_some() {
         return Ok(Err(format!("version {version} was redacted")));
     }
-    if before.stood.memory.is_expired(stamp.at) {
+    if prior.latest.memory.is_expired(stamp.at) {
         return Ok(Err(format!("version {version} has expired")));
     }
-    // It may have been renamed since: what is taken back is what was said, not where it stands.
-    let old = Memory { path: current.path.clone(), ..before.stood.memory.clone() };
-    let draft = Draft { evidence: before.written.evidence.clone(), ..Draft::from_memory(&old) };
-    let deed = WriteIntent::RestoreVersion { permit: WritePermit { state: old.state, trust: old.trust } };
-    Ok(match clear::clear_draft_as(engine, caller, deed, store, &old.scope, draft)? {
+    // The memory may have been renamed since: a rollback restores the content, not the path.
+    let old = Memory { path: current.path.clone(), ..prior.latest.memory.clone() };
+    let draft = Draft { evidence: prior.written.evidence.clone(), ..Draft::from_memory(&old) };
+    let intent = WriteIntent::RestoreVersion { permit: WritePermit { state: old.state, trust: old.trust } };
+    Ok(match clear::clear_draft_as(engine, caller, intent, store, &old.scope, draft)? {
         Err(refusal) => Err(format!("version {version}: {}", refusal.message)),
         Ok(cleared) => {
             let at = stamp.at;
@@ -116,7 +120,7 @@ fn restore_prior_version(
     })
 }
 
-/// Adds what brings back everything this memory had replaced, but nothing that was forgotten since.
+/// Adds the restoring of the memories this one had replaced, except those forgotten or banned since.
 fn plan_restore_replaced(
     engine: &Engine,
     caller: &Caller,
@@ -124,7 +128,6 @@ fn plan_restore_replaced(
     change: Change,
     done: &mut Rollback,
 ) -> Result<Change, Error> {
-    let _now = change.at;
     let mut change = change;
     if current.supersedes.is_empty() {
         done.not_restored.push((current.id, "it replaced nothing".to_owned()));
@@ -134,10 +137,12 @@ fn plan_restore_replaced(
             done.not_restored.push((*id, "it is gone".to_owned()));
             continue;
         };
+        // Restored only if it is still superseded by this memory: anything else was decided later.
         if old.state != State::Superseded || old.superseded_by != Some(current.id) {
             done.not_restored.push((*id, format!("it is {}", old.state)));
             continue;
         }
+        // Its text may have been forgotten elsewhere in the scope since.
         let banned = bans::check_bans(
             engine,
             caller.tenant,
@@ -162,36 +167,39 @@ fn plan_restore_replaced(
     Ok(change)
 }
 
-/// What a writing replaced.
+/// The content that a write replaced.
 struct PriorVersion<'a> {
-    /// The last version that stood before it.
-    stood: &'a Version,
-    /// The version that brought in what stood, with its evidence.
+    /// The last version with that content.
+    latest: &'a Version,
+    /// The version that first had that content, with its evidence.
     written: &'a Version,
 }
 
-/// What stood before the last writing that is still in force, among versions from the newest on. A rollback that
-/// brought an earlier version back has undone one writing already.
+/// The content before the last write that is still in force. `versions` are sorted newest first.
+///
+/// Walks back in time and counts the writes to undo: one at first, and one more for each earlier rollback on the way,
+/// because that rollback has undone one write already.
 fn find_prior_version(versions: &[Version]) -> Option<PriorVersion<'_>> {
-    let mut undone = 1;
-    let mut stood = None;
+    let mut to_undo = 1;
+    let mut latest = None;
     for (at, version) in versions.iter().enumerate().filter(|(_, version)| version.memory.state == State::Active) {
-        if undone == 0 {
-            stood = stood.or(Some(version));
+        // The first version reached with nothing left to undo is the newest one of the prior content.
+        if to_undo == 0 {
+            latest = latest.or(Some(version));
         }
         match version.operation {
-            Operation::Rollback => undone += 1,
+            Operation::Rollback => to_undo += 1,
             operation if !writes_content(operation) || is_path_change(version, versions.get(at + 1)) => {}
-            _ => match (undone, stood) {
-                (0, Some(stood)) => return Some(PriorVersion { stood, written: version }),
-                _ => undone -= 1,
+            _ => match (to_undo, latest) {
+                (0, Some(latest)) => return Some(PriorVersion { latest, written: version }),
+                _ => to_undo -= 1,
             },
         }
     }
     None
 }
 
-/// Whether it says something, rather than how what was said is treated.
+/// Whether an operation writes content. The others change only how the content is treated.
 fn writes_content(operation: Operation) -> bool {
     match operation {
         Operation::Create
@@ -214,16 +222,16 @@ fn writes_content(operation: Operation) -> bool {
     }
 }
 
-/// Whether nothing but the path is other than before.
+/// Whether only the path differs from the version before: a rename.
 fn is_path_change(version: &Version, older: Option<&Version>) -> bool {
-    let said = |version: &Version| (version.memory.state, version.memory.trust, Draft::from_memory(&version.memory));
+    let fields = |version: &Version| (version.memory.state, version.memory.trust, Draft::from_memory(&version.memory));
     older.is_some_and(|older| {
-        let (state, trust, draft) = said(older);
-        said(version) == (state, trust, Draft { path: version.memory.path.clone(), ..draft })
+        let (state, trust, draft) = fields(older);
+        fields(version) == (state, trust, Draft { path: version.memory.path.clone(), ..draft })
     })
 }
 
-/// The memory goes, its history stays.
+/// Plans to tombstone the memory; its history stays.
 fn plan_rollback_tombstone(
     caller: &Caller,
     change: Change,
@@ -242,7 +250,7 @@ fn plan_rollback_tombstone(
     (change.with_event(event).with_entry(entry), done)
 }
 
-/// The memory stays, and says again what it said before.
+/// Plans to give the memory its prior content back.
 fn plan_restored_content(caller: &Caller, change: Change, entry: VersionedEntry) -> (Change, Rollback) {
     let memory = entry.memory().clone();
     let event = EventBody::new(EventName::Restored, caller, change.at)
@@ -254,10 +262,10 @@ fn plan_restored_content(caller: &Caller, change: Change, entry: VersionedEntry)
 }
 
 fn rollback_notice(done: &Rollback) -> String {
-    let back = match done.restored.as_slice() {
+    let effect = match done.restored.as_slice() {
         [] => String::new(),
-        [restored] if restored.id == done.memory.id => " to what stood there before".to_owned(),
-        restored => format!("; {} it had replaced stand again", restored.len()),
+        [restored] if restored.id == done.memory.id => " to its previous content".to_owned(),
+        restored => format!("; restored the memories it had replaced: {}", restored.len()),
     };
-    format!("Rolled back {}{back}", display_address(&done.memory))
+    format!("Rolled back {}{effect}", display_address(&done.memory))
 }

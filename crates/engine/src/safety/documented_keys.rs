@@ -10,11 +10,13 @@ const DOCUMENTED: &[&[&str]] = &[
     &["je7MtGbClwBF/2Zp9Utk/", "h3yCo8nvbEXAMPLEKEY"],
     &["wJalrXUtnFEMI/K7MDENG/", "bPxRfiCYzEXAMPLEKEY"],
     &[
-        "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiaWF0IjoxNTE2MjM5MDIyfQ.",
+        "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.",
+        "eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiaWF0IjoxNTE2MjM5MDIyfQ.",
         "SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c",
     ],
     &[
-        "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiYWRtaW4iOnRydWUsImlhdCI6MTUxNjIzOTAyMn0.",
+        "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.",
+        "eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiYWRtaW4iOnRydWUsImlhdCI6MTUxNjIzOTAyMn0.",
         "KMUFsIDTnFmyG3nMiGM6H9FNFUROf3wh7SmqJp-QV30",
     ],
     &["sk_test_", "4eC39HqLyjWDarjtT1zdp7dc"],

@@ -58,7 +58,7 @@
 //! Secrets by label
 //! - `labels`, `vendors`: tables of the words that name a secret
 //! - `labelled_value`: judges the value that a label announces
-//! - `label_join`: what stands between label and value
+//! - `label_join`: the join between label and value
 //! - `value_before_label`: "`X` is the api key"
 //! - `harmless_labels`: labels that only contain such a word
 //!

@@ -112,7 +112,10 @@ fn line_end(bytes: &[u8], from: usize) -> usize {
 /// Adds a hit for each value below `data:` or `stringData:` of a Secret, in YAML or JSON.
 fn find_kubernetes_secrets(bytes: &[u8], hits: &mut Vec<RuleHit>) {
     static BLOCK: LazyLock<Regex> = LazyLock::new(|| {
-        let pattern = r#"(?m)^[ \t>]*(?:data|stringData):[ \t]*\r?\n((?:[ \t>]+[A-Za-z0-9_.\-"']+:[ \t]*[^\n]+\n?)+)|"(?:data|stringData)"\s*:\s*\{([^{}]*)\}"#;
+        let pattern = concat!(
+            r#"(?m)^[ \t>]*(?:data|stringData):[ \t]*\r?\n((?:[ \t>]+[A-Za-z0-9_.\-"']+:[ \t]*[^\n]+\n?)+)"#,
+            r#"|"(?:data|stringData)"\s*:\s*\{([^{}]*)\}"#,
+        );
         regex::bytes::RegexBuilder::new(pattern).unicode(false).build().expect("a constant pattern")
     });
     static ENTRY: LazyLock<Regex> = LazyLock::new(|| {

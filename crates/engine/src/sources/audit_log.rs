@@ -1,4 +1,4 @@
-//! The audit log and workflow steps: what was done, told by those who did it. Appended to, never changed.
+//! The audit log and workflow steps: append-only records that callers send of what they did.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -18,21 +18,21 @@ use crate::ports::{Filter, ListCursor, SortOrder};
 use crate::recall::read::Listing;
 use crate::write::remember::{self, Remembered};
 
-/// An entry of the audit log from outside.
+/// An audit log entry sent by a caller.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AuditEntry {
-    /// Such as `deploy.finished`.
+    /// Name of the action, such as `deploy.finished`.
     pub action: String,
     pub message: String,
     #[serde(default)]
     pub meta: Map<String, Value>,
-    /// When it happened; default: now.
+    /// Time of the action; default: now.
     #[serde(default)]
     pub at: Option<Timestamp>,
 }
 
-/// What a step of a workflow came to.
+/// The output of a workflow step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StepOutput {
@@ -44,7 +44,7 @@ pub struct StepOutput {
 }
 
 impl Engine {
-    /// Adds to the audit log; the whole tenant can read it.
+    /// Appends an entry to the audit log, which the whole tenant can read.
     pub fn record_audit(&self, caller: &Caller, entry: AuditEntry) -> Result<Remembered, Error> {
         let (action, at) = (checked_entry_name("action", &entry.action)?, entry.at.unwrap_or_else(|| self.clock.now()));
         let metadata = json_object([
@@ -63,7 +63,7 @@ impl Engine {
         append_entry(self, caller, draft, EventName::AuditRecorded, &action)
     }
 
-    /// Keeps what a step of a workflow came to; the whole tenant can read it.
+    /// Saves the output of a workflow step, which the whole tenant can read.
     pub fn record_step(&self, caller: &Caller, step: StepOutput) -> Result<Remembered, Error> {
         let (workflow, name) =
             (checked_entry_name("workflow", &step.workflow)?, checked_entry_name("step", &step.step)?);
@@ -75,6 +75,7 @@ impl Engine {
             kind: Some(Kind::TaskCompletion),
             title: Some(format!("{workflow}: {name}")),
             content: step.output,
+            // Tags are indexed, metadata is not.
             tags: Some(vec![workflow_tag(&workflow)]),
             metadata: Some(metadata),
             ..Draft::default()
@@ -82,7 +83,7 @@ impl Engine {
         append_entry(self, caller, draft, EventName::WorkflowStep, &name)
     }
 
-    /// Entries of the audit log from outside, newest first.
+    /// Audit log entries sent by callers, newest first.
     pub fn audit_entries(
         &self,
         caller: &Caller,
@@ -93,7 +94,7 @@ impl Engine {
         self.read_list(caller, filter, SortOrder::Newest, after, limit)
     }
 
-    /// What the steps of a workflow came to, newest first; of all workflows where none is named.
+    /// Outputs of workflow steps, newest first, of one workflow or of all.
     pub fn workflow_steps(
         &self,
         caller: &Caller,
@@ -107,39 +108,41 @@ impl Engine {
     }
 }
 
-/// Writes an entry in the caller's name where only this verb may write.
+/// Saves an entry in the caller's name. The log stores take no other writes.
 fn append_entry(
     engine: &Engine,
     caller: &Caller,
     draft: Draft,
-    name: EventName,
-    what: &str,
+    event_name: EventName,
+    entry_name: &str,
 ) -> Result<Remembered, Error> {
     let store = draft.store.clone();
     let evidence = Evidence::new(EvidenceKind::ToolResult, format!("recorded by {}", caller.principal));
-    // Trust stays that of a draft: the store has no other.
+    // The evidence does not raise the trust: entries in these stores are always drafts.
     let draft = Draft { evidence: vec![evidence], ..draft };
     let answer = remember::remember_as(engine, caller, draft, WriteIntent::AppendToLog, Operation::Create)?;
     if let Remembered::Saved(saved) = &answer {
         let now = engine.clock.now();
-        let event = EventBody::new(name, caller, now)
+        let event = EventBody::new(event_name, caller, now)
             .with_field("memory", saved.memory.id)
             .with_field("store", store)
-            .with_field("what", what)
+            .with_field("what", entry_name)
             .with_scope(Some(Scope::Workspace));
+        // Queued for the next group commit: the caller does not wait for the disk a second time.
         engine.backend.commit_later(Change::new(caller.tenant, now).with_event(event));
     }
     Ok(answer)
 }
 
+/// Tag by which the steps of a workflow are listed.
 fn workflow_tag(workflow: &str) -> String {
     format!("workflow:{}", workflow.trim())
 }
 
-fn checked_entry_name(what: &str, text: &str) -> Result<String, Error> {
+fn checked_entry_name(field: &str, text: &str) -> Result<String, Error> {
     let text = text.trim();
     match text.is_empty() || text.chars().any(char::is_control) {
-        true => Err(Error::invalid("shape.name", format!("the {what} is empty or holds a control character"))),
+        true => Err(Error::invalid("shape.name", format!("`{field}` is empty or holds a control character"))),
         false => Ok(text.to_owned()),
     }
 }

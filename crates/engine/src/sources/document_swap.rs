@@ -1,9 +1,12 @@
-//! One text of a document in the place of another: what was cut goes through the gate and is switched.
+//! Replaces the text of a document in one transaction.
 //!
-//! A document is many memories, and one transaction puts all of a text in the place of all of another with the record
-//! that tells of it: readers see one of the two, and so does whoever comes after a process that died. What takes long,
-//! the gate and the vectors, comes before it. Whoever ingests a document says so first, in a row that transaction relies
-//! on. The last to begin has it: one that began earlier writes nothing.
+//! A document is many memories (chunks) and one record. One transaction replaces all of them, so readers see the old
+//! text or the new one, also after a process died half-way. The slow part, gate and vectors, runs before the
+//! transaction.
+//!
+//! Each ingestion first writes a lease row with a fresh state, and its transaction guards that state. A later ingestion
+//! of the same document overwrites the row: the last to begin wins, and an earlier one commits nothing. Unlike a
+//! `WorkLease` this lease neither excludes others nor expires.
 
 use std::collections::BTreeMap;
 
@@ -26,32 +29,32 @@ use crate::sources::ingest::{IngestOutcome, IngestReport, RemovedDocument};
 use crate::sources::knowledge::Document;
 use crate::write::{quota, remember};
 
-/// What it takes to have a document as it should be.
+/// Difference between a document and its new text.
 pub(crate) struct DocumentDiff {
     pub(crate) before: Option<Document>,
     pub(crate) document: Document,
-    /// Chunks that do not stand yet, by number.
+    /// Chunks to write, by number.
     pub(crate) drafts: Vec<(usize, Draft)>,
-    /// Chunks that stand where the document's do, by number.
-    pub(crate) standing: BTreeMap<usize, Memory>,
-    /// Chunks that stand no longer.
+    /// Live chunks with a number that the new text has too.
+    pub(crate) current: BTreeMap<usize, Memory>,
+    /// Live chunks that the new text no longer has.
     pub(crate) stale: Vec<Memory>,
 }
 
-/// A document that goes, and what stands of it.
+/// A document to remove, and its live chunks.
 pub(crate) struct DocumentRemoval {
     pub(crate) document: Document,
     pub(crate) chunks: Vec<Memory>,
 }
 
-/// What the chunks of a document come to once they have been through the gate.
+/// The chunks of a document after the gate.
 struct ClearedChunks {
     change: Change,
     written: usize,
     refused: Vec<(usize, Refusal)>,
 }
 
-/// One process's hold on a document, until another begins.
+/// The right to replace a document, until another ingestion of it begins.
 pub(crate) struct DocumentLease<'a> {
     engine: &'a Engine,
     caller: &'a Caller,
@@ -61,45 +64,49 @@ pub(crate) struct DocumentLease<'a> {
 }
 
 impl<'a> DocumentLease<'a> {
-    /// Takes the document, from whoever is at it.
+    /// Writes the lease row, and so takes the document over from an ingestion that is still running.
     pub(crate) fn acquire_lease(
         engine: &'a Engine,
         caller: &'a Caller,
         path: &str,
     ) -> Result<DocumentLease<'a>, Error> {
-        let (begun, lease, state) = (engine.clock.now(), ingest_lease_id(path), engine.clock.fresh_id().to_string());
-        let taken = Row {
+        let (now, id, state) = (engine.clock.now(), ingest_lease_id(path), engine.clock.fresh_id().to_string());
+        let row = Row {
             kind: RowKind::Leases,
-            id: lease.clone(),
+            id: id.clone(),
             state: state.clone(),
             subject: path.to_owned(),
             parent: String::new(),
-            at: begun,
+            at: now,
             body: json!({}),
         };
-        engine.backend.commit_setup(Change::new(caller.tenant, begun).with_write(Write::Row(taken)))?;
-        Ok(DocumentLease { engine, caller, acquired_at: begun, lease_id: lease, lease_state: state })
+        engine.backend.commit_setup(Change::new(caller.tenant, now).with_write(Write::Row(row)))?;
+        Ok(DocumentLease { engine, caller, acquired_at: now, lease_id: id, lease_state: state })
     }
 
-    /// Puts one text in the place of the other.
-    pub(crate) fn replace_text(self, look: impl Fn() -> Result<DocumentDiff, Error>) -> Result<IngestReport, Error> {
-        self.commit_with_retry(|| self.plan_replacement(look()?))
+    /// Replaces the text of the document.
+    pub(crate) fn replace_text(
+        self,
+        find_diff: impl Fn() -> Result<DocumentDiff, Error>,
+    ) -> Result<IngestReport, Error> {
+        self.commit_with_retry(|| self.plan_replacement(find_diff()?))
     }
 
-    /// Takes a document out, all of it.
+    /// Removes the document and all of its chunks.
     pub(crate) fn remove_document(
         self,
-        look: impl Fn() -> Result<DocumentRemoval, Error>,
+        find_removal: impl Fn() -> Result<DocumentRemoval, Error>,
     ) -> Result<RemovedDocument, Error> {
-        self.commit_with_retry(|| Ok(self.plan_removal(look()?)))
+        self.commit_with_retry(|| Ok(self.plan_removal(find_removal()?)))
     }
 
-    /// Does it. Where somebody wrote between the look and the switch, looks again.
-    fn commit_with_retry<T>(&self, prepared: impl Fn() -> Result<(Change, T), Error>) -> Result<T, Error> {
+    /// Plans and commits; plans again if a chunk changed in between. A failed lease guard is final.
+    fn commit_with_retry<T>(&self, plan: impl Fn() -> Result<(Change, T), Error>) -> Result<T, Error> {
         let attempt = || {
-            let (change, done) = prepared()?;
+            let (change, done) = plan()?;
             match self.engine.commit(change) {
                 Ok(_) => Ok(Some(done)),
+                // Chunks, bans or the store changed: read them again.
                 Err(StoreError::Guard(guard)) if !is_lease_guard(&guard) => {
                     remember::invalidate_cache(self.engine, self.caller.tenant, &guard, self.acquired_at)?;
                     Ok(None)
@@ -107,22 +114,25 @@ impl<'a> DocumentLease<'a> {
                 Err(error) => Err(error.into()),
             }
         };
-        let contended = || Error::conflict("conflict.lost_race", "many writers are at this document; try again");
+        let contended = || Error::conflict("conflict.lost_race", "too many writers change this document; try again");
         retry_times(self.engine.limits().commit_attempts, attempt)?.ok_or_else(contended)
     }
 
-    /// The one transaction, which also ends the turn.
-    fn plan_replacement(&self, due: DocumentDiff) -> Result<(Change, IngestReport), Error> {
-        let ClearedChunks { mut change, written, refused } = self.clear_chunks(&due)?;
-        let DocumentDiff { before, document, standing, mut stale, .. } = due;
-        stale.extend(refused.iter().filter_map(|(number, _)| standing.get(number)).cloned());
+    /// Plans the one transaction of an ingestion. It also deletes the lease.
+    fn plan_replacement(&self, diff: DocumentDiff) -> Result<(Change, IngestReport), Error> {
+        let ClearedChunks { mut change, written, refused } = self.clear_chunks(&diff)?;
+        let DocumentDiff { before, document, current, mut stale, .. } = diff;
+        // The old version of a refused chunk does not stay: the document would mix two texts.
+        stale.extend(refused.iter().filter_map(|(number, _)| current.get(number)).cloned());
         let archived = stale.len() as u64;
         change = self.plan_chunk_archival(change, &stale, None);
+        // No digest if a chunk was refused: the next ingestion of the same text tries again.
         let sha256 = if refused.is_empty() { document.sha256 } else { String::new() };
         let document = Document { sha256, chunks: document.chunks - refused.len(), ..document };
-        // What was refused before is refused again: nothing changed.
+        // The same chunks were refused before: nothing changed.
         let is_kept = |before: &&Document| written == 0 && archived == 0 && before.has_same_record(&document);
         let kept = before.as_ref().filter(is_kept).cloned();
+        // Nothing to record, but the change is still committed: it logs the refusals and deletes the lease.
         if let Some(before) = kept.as_ref().filter(|before| before.source == document.source) {
             return Ok((change, IngestReport { refused, ..IngestReport::for_unchanged(before.clone()) }));
         }
@@ -133,7 +143,7 @@ impl<'a> DocumentLease<'a> {
             .with_field("written", written)
             .with_field("archived", archived);
         let change = change.with_write(Write::Row(document.to_row())).with_event(event);
-        // The same text from another place: the record learns where it is now, and readers see no change.
+        // The same text from another source: only the record is updated, so the outcome is `Unchanged`.
         if kept.is_some() {
             return Ok((change, IngestReport { refused, ..IngestReport::for_unchanged(document) }));
         }
@@ -149,28 +159,28 @@ impl<'a> DocumentLease<'a> {
             .with_field("path", &document.path)
             .with_field("status", document.status)
             .with_field("archived", archived);
-        let gone = Write::DeleteRow { kind: Document::KIND, id: document.row_id() };
+        let delete = Write::DeleteRow { kind: Document::KIND, id: document.row_id() };
         let change = self.plan_chunk_archival(self.leased_change(), &chunks, Some("its document was removed"));
-        (change.with_write(gone).with_event(event), RemovedDocument { document, archived })
+        (change.with_write(delete).with_event(event), RemovedDocument { document, archived })
     }
 
-    /// With chunks that stand no longer, which the product takes away and no person.
+    /// Adds the archiving of chunks, with the product as author.
     fn plan_chunk_archival(&self, mut change: Change, chunks: &[Memory], reason: Option<&str>) -> Change {
-        let keeper = Caller { principal: "ingrain".to_owned(), ..Caller::admin(self.caller.tenant) };
+        let author = Caller::system(self.caller.tenant);
         let (now, operation, name) = (self.engine.clock.now(), Operation::Archive, EventName::Archived);
         for memory in chunks {
             let reason = reason.map(str::to_owned);
             change =
-                change.with_change(quota::plan_archive(self.engine, &keeper, memory, operation, name, now, reason));
+                change.with_change(quota::plan_archive(self.engine, &author, memory, operation, name, now, reason));
         }
         change
     }
 
-    /// The chunks through the gate, each as it would be saved alone.
-    fn clear_chunks(&self, due: &DocumentDiff) -> Result<ClearedChunks, Error> {
+    /// Clears each chunk as a save of its own; a refused chunk does not stop the others.
+    fn clear_chunks(&self, diff: &DocumentDiff) -> Result<ClearedChunks, Error> {
         let (mut written, mut refused) = (0, Vec::new());
         let mut change = self.leased_change();
-        for (number, draft) in &due.drafts {
+        for (number, draft) in &diff.drafts {
             let (save, memory) = match remember::plan_save_at_path(self.engine, self.caller, draft)? {
                 Ok(save) => save,
                 Err(refusal) => {
@@ -184,8 +194,8 @@ impl<'a> DocumentLease<'a> {
                     continue;
                 }
             };
-            // The gate may have changed what was given into what stands.
-            if due.standing.get(number).is_some_and(|standing| has_same_text(standing, &memory)) {
+            // The gate may change a chunk, such as by redacting a secret, into the text that is already stored.
+            if diff.current.get(number).is_some_and(|current| has_same_text(current, &memory)) {
                 continue;
             }
             written += 1;
@@ -194,7 +204,7 @@ impl<'a> DocumentLease<'a> {
         Ok(ClearedChunks { change, written, refused })
     }
 
-    /// What is written in this turn, and in no other.
+    /// Empty change that commits only while this lease is the latest, and deletes it.
     fn leased_change(&self) -> Change {
         let (kind, id, state) = (RowKind::Leases, self.lease_id.clone(), Some(self.lease_state.clone()));
         Change::new(self.caller.tenant, self.engine.clock.now())
@@ -203,31 +213,32 @@ impl<'a> DocumentLease<'a> {
     }
 }
 
-/// Both changes as one; what each relies on about its tenant is asked once.
+/// Merges two changes. Guards that all saves share (bans, store, erasures) are kept once.
 fn merge_changes(change: Change, mut other: Change) -> Change {
     let shared = &change.guards[..change.guards.len().min(SHARED_GUARDS_MAX)];
     other.guards.retain(|guard| !shared.contains(guard));
     change.with_change(other)
 }
 
-/// The guards that all saves share stand with the first of them.
+/// Guards compared for duplicates. The shared ones come with the first save, so comparing the start of the list is
+/// enough.
 const SHARED_GUARDS_MAX: usize = 16;
 
 fn is_lease_guard(guard: &Guard) -> bool {
     matches!(guard, Guard::RowInState { kind: RowKind::Leases, .. })
 }
 
-/// The row that says who is at a document.
+/// Id of the lease row of a document.
 fn ingest_lease_id(path: &str) -> String {
     format!("ingest:{path}")
 }
 
-/// Somebody else began meanwhile.
+/// Turns a failed lease guard into a conflict that says what happened.
 pub(crate) fn explain_overtaken(error: Error, path: &str) -> Error {
     match error {
         Error::Store(StoreError::Guard(guard)) if is_lease_guard(&guard) => {
             let message =
-                format!("`{path}` was ingested again meanwhile, and that stands: ingest yours again to replace it");
+                format!("another ingestion of `{path}` began later and wins; ingest yours again to replace it");
             Error::conflict("conflict.overtaken", message)
         }
         error => error,

@@ -1,4 +1,4 @@
-//! Episodes: whole conversations in, sessions out.
+//! Episodes: saves the turns of conversations and lists sessions.
 
 use std::collections::BTreeMap;
 
@@ -20,33 +20,34 @@ use crate::tenant::{erasures, stores};
 use crate::write::batch;
 use crate::write::remember::Remembered;
 
-/// The store turns go to.
+/// Store of the turns.
 pub const EPISODES_STORE: &str = "episodes";
 
-/// Turns saved in one transaction: they wait for one disk, and other writers wait a few milliseconds for them.
+/// Turns saved in one transaction: they share one disk write, and other writers wait a few milliseconds.
 const TURNS_PER_COMMIT: usize = 100;
 
 /// A session an agent took part in.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SessionSummary {
-    /// `None`: turns that name no session.
+    /// `None`: turns without a session.
     pub session: Option<String>,
     pub turns: usize,
     pub first: Timestamp,
     pub last: Timestamp,
 }
 
-/// The number of the next turn.
+/// Numbers the turns of a session.
 #[derive(Clone, Copy)]
 struct TurnCounter {
     next: u32,
-    /// Whether the host named a number: it goes on from there, whatever the session holds.
+    /// The host has sent a turn number: counting continues from it, whatever turns the session has.
     is_explicit: bool,
 }
 
 impl TurnCounter {
     fn next_draft(&mut self, session: &str, turn: &Turn) -> Draft {
         let number = turn.turn.unwrap_or(self.next);
+        // Once a number came from the host, the rest is counted from it without asking the session.
         *self = TurnCounter { next: number.saturating_add(1), is_explicit: self.is_explicit || turn.turn.is_some() };
         Draft {
             store: EPISODES_STORE.to_owned(),
@@ -64,7 +65,7 @@ impl TurnCounter {
 }
 
 impl Engine {
-    /// The first of these turns that is malformed, by its place from 0, and what is wrong with it.
+    /// The index and error of the first malformed turn.
     pub fn find_malformed_turn(&self, turns: &[Turn]) -> Option<(usize, Error)> {
         turns.iter().enumerate().find_map(|(at, turn)| {
             let draft = Draft {
@@ -77,12 +78,13 @@ impl Engine {
         })
     }
 
-    /// Saves the turns of a conversation in their order, each through the gate: one that policy or safety refuses does
-    /// not hold up the others, and one that is malformed is named before any is saved, so that all can be sent again.
-    /// The answers stand in the order of the turns.
+    /// Saves the turns of a conversation, each through the gate. The answers are in the order of the turns.
+    ///
+    /// A turn refused by policy or safety does not stop the others. A malformed turn is an error before any is saved,
+    /// so that the host can send all of them again.
     pub fn remember_turns(&self, caller: &Caller, session: &str, turns: &[Turn]) -> Result<Vec<Remembered>, Error> {
         if turns.len() > self.limits().list_max {
-            let message = format!("{} turns at once; at most {}", turns.len(), self.limits().list_max);
+            let message = format!("{} turns sent; send at most {} at once", turns.len(), self.limits().list_max);
             return Err(Error::invalid("shape.too_many", message));
         }
         if let Some((at, error)) = self.find_malformed_turn(turns) {
@@ -90,13 +92,15 @@ impl Engine {
         }
         let store = stores::open_store(self, caller, EPISODES_STORE)?;
         let place = Place { store: store.slug.clone(), scope: policy::scope_for(caller, store.scope, None)? };
-        let together = if batch::can_save_as_batch(self, caller, &store, &place.scope)? { TURNS_PER_COMMIT } else { 1 };
-        let (begun, mut count) = (self.clock.now(), TurnCounter { next: 1, is_explicit: false });
+        // One turn at a time where each needs a lookup of its own, such as for duplicates.
+        let per_commit =
+            if batch::can_save_as_batch(self, caller, &store, &place.scope)? { TURNS_PER_COMMIT } else { 1 };
+        let (begun_at, mut count) = (self.clock.now(), TurnCounter { next: 1, is_explicit: false });
         let mut answers = Vec::with_capacity(turns.len());
-        for group in turns.chunks(together) {
-            // Somebody else's turns may come between: then these come after them.
+        for group in turns.chunks(per_commit) {
+            // Another caller may save turns of this session meanwhile: the retry numbers these after them.
             let (saved, counted) = retry::retry_lost_race(self, || {
-                erasures::ensure_not_erased_since(self, caller.tenant, begun)?;
+                erasures::ensure_not_erased_since(self, caller.tenant, begun_at)?;
                 remember_group(self, caller, &place, session, group, count)
             })?;
             answers.extend(saved);
@@ -105,7 +109,7 @@ impl Engine {
         Ok(answers)
     }
 
-    /// The sessions a caller can see, the latest first.
+    /// The sessions the caller can see, latest first.
     pub fn sessions(&self, caller: &Caller) -> Result<Vec<SessionSummary>, Error> {
         let mut sessions: BTreeMap<Option<String>, SessionSummary> = BTreeMap::new();
         for memory in list_episodes(self, caller)? {
@@ -126,7 +130,7 @@ impl Engine {
     }
 }
 
-/// Saves turns that follow one another, and how far the numbers are by then.
+/// Saves one group of turns; returns the answers and the counter after them.
 fn remember_group(
     engine: &Engine,
     caller: &Caller,
@@ -138,11 +142,12 @@ fn remember_group(
     if !count.is_explicit {
         count.next = count.next.max(next_turn_number(engine, caller, place, session)?);
     }
-    let follows = !count.is_explicit && turns.first().is_some_and(|turn| turn.turn.is_none());
-    let last =
-        follows.then(|| Guard::TurnsBefore { place: place.clone(), session: session.to_owned(), turn: count.next });
+    // Numbers from the host are taken as they are, without a guard.
+    let is_counted = !count.is_explicit && turns.first().is_some_and(|turn| turn.turn.is_none());
+    let guard =
+        is_counted.then(|| Guard::TurnsBefore { place: place.clone(), session: session.to_owned(), turn: count.next });
     let drafts: Vec<Draft> = turns.iter().map(|turn| count.next_draft(session, turn)).collect();
-    Ok((batch::remember_batch(engine, caller, place, drafts, last.as_ref())?, count))
+    Ok((batch::remember_batch(engine, caller, place, drafts, guard.as_ref())?, count))
 }
 
 /// The number after the last turn of a session.
@@ -158,14 +163,14 @@ fn episodes_filter(engine: &Engine) -> Filter {
 }
 
 fn list_episodes(engine: &Engine, caller: &Caller) -> Result<Vec<Memory>, Error> {
-    let (eyes, filter) = (visibility::visible_to(engine, caller)?, episodes_filter(engine));
+    let (readable, filter) = (visibility::visible_to(engine, caller)?, episodes_filter(engine));
     let (mut all, mut after) = (Vec::new(), None);
     loop {
         let page = PageRequest { order: SortOrder::Oldest, after, limit: engine.limits().list_max };
-        let memories = engine.backend.list_memories(&eyes, &filter, &page)?;
+        let memories = engine.backend.list_memories(&readable, &filter, &page)?;
         after = memories.last().and_then(|last| cursor_after(SortOrder::Oldest, last));
         let more = memories.len() == page.limit;
-        all.extend(memories.into_iter().filter(|memory| eyes.shows_memory(memory)));
+        all.extend(memories.into_iter().filter(|memory| readable.shows_memory(memory)));
         if !more {
             return Ok(all);
         }

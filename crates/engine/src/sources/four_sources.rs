@@ -1,4 +1,4 @@
-//! Four-source recall: what an agent went through, what was done, what workflows came to, what is written down.
+//! Four-source recall: one search over an agent's episodes, the audit log, workflow steps and the knowledge base.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -23,20 +23,20 @@ use crate::sources::knowledge;
 use crate::text::digest::content_sha256;
 use crate::text::words;
 
-/// What an agent asks its memory.
+/// Input of [`Engine::search_my_memories`].
 #[derive(Clone, Debug, Default)]
 pub struct RecallQuery {
     pub text: String,
-    /// Similarity below which a hit found by its vector alone is dropped; default: `limits.similarity_min`.
+    /// Similarity below which a hit that shares no word with the query is dropped; default: `limits.similarity_min`.
     pub similarity_min: Option<f64>,
     pub limit: Option<usize>,
 }
 
-/// One thing recalled, from wherever.
+/// One result, from any of the sources.
 #[derive(Clone, Debug, Serialize)]
 pub struct RecalledItem {
     pub source: RecallSource,
-    /// `None`: an event of our own log.
+    /// `None` for an event of the event log.
     pub memory: Option<MemoryId>,
     pub title: Option<String>,
     pub content: String,
@@ -59,11 +59,11 @@ pub struct RecallResults {
     pub failed: Vec<SourceFailure>,
 }
 
-/// Importance of what was never judged: in the middle.
+/// Importance of results that have none of their own: the middle of 0..1.
 const OTHER_IMPORTANCE: f64 = 0.5;
 
 impl RecallSource {
-    /// The source a store is, where it is one.
+    /// The source that is kept in this store.
     pub(crate) fn from_store(slug: &str) -> Option<RecallSource> {
         RecallSource::ALL.into_iter().find(|source| source.store_slug() == slug)
     }
@@ -80,7 +80,7 @@ impl RecallSource {
         }
     }
 
-    /// The most it gives to one recall (seed 001).
+    /// Most hits of this source in one recall.
     pub(crate) const fn hits_max(self) -> usize {
         match self {
             RecallSource::Memory | RecallSource::Audit => 10,
@@ -90,56 +90,58 @@ impl RecallSource {
 }
 
 impl Engine {
-    /// The best of four sources, each thing once. A source that fails is named and the others answer.
-    pub fn search_my_memories(&self, caller: &Caller, asked: &RecallQuery) -> Result<RecallResults, Error> {
-        if asked.similarity_min.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
-            return Err(Error::invalid("shape.out_of_range", "the similarity must be between 0 and 1"));
+    /// The best results of four sources, each content once. A source that fails is named; the others still answer.
+    pub fn search_my_memories(&self, caller: &Caller, query: &RecallQuery) -> Result<RecallResults, Error> {
+        if query.similarity_min.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
+            return Err(Error::invalid("shape.out_of_range", "`similarity_min`: a number from 0 to 1 is expected"));
         }
-        let limit = resolve_limit(asked.limit, self.limits().my_results_max, self.limits().results_max)?;
-        // Who may read nothing is told so, instead of four failures.
+        let limit = resolve_limit(query.limit, self.limits().my_results_max, self.limits().results_max)?;
+        // A caller without `memory.read` gets one refusal instead of four failures.
         visibility::visible_to(self, caller)?;
-        let (mut found, mut hits, mut failed) = search_sources(self, caller, asked, None);
-        match search_own_events(self, caller, asked) {
+        let (mut found, mut hits, mut failed) = search_sources(self, caller, query, None);
+        match search_own_events(self, caller, query) {
             Ok(events) => found.extend(events),
             Err(error) => failed.push(SourceFailure { source: RecallSource::Audit, code: error.code() }),
         }
-        let periods = named_time::parse_times(&asked.text, self.clock.now().as_microsecond()).periods;
+        let periods = named_time::parse_times(&query.text, self.clock.now().as_microsecond()).periods;
         if found.is_empty() && !periods.is_empty() {
-            // Nothing answers a question that names a time: then all that is of it does.
-            (found, hits, failed) = search_sources(self, caller, asked, Some(&periods));
+            // No word matches, but the query names a time: answer with everything of that time.
+            (found, hits, failed) = search_sources(self, caller, query, Some(&periods));
         }
         let recollections = merge_by_content(found, limit);
+        // Only what is returned counts as recalled.
         hits.retain(|hit| recollections.iter().any(|kept| kept.memory == Some(hit.memory.id)));
-        let query = SearchQuery { text: asked.text.clone(), ..SearchQuery::default() };
+        let query = SearchQuery { text: query.text.clone(), ..SearchQuery::default() };
         search::record_recall(self, caller, &query, &mut hits);
         Ok(RecallResults { recollections, failed })
     }
 }
 
-/// What each source gives, what of that are memories, and which of them failed.
+/// Searches all sources in parallel: results, the hits behind them, and the sources that failed.
 fn search_sources(
     engine: &Engine,
     caller: &Caller,
-    asked: &RecallQuery,
+    query: &RecallQuery,
     periods: Option<&[Period]>,
 ) -> (Vec<RecalledItem>, Vec<Hit>, Vec<SourceFailure>) {
-    let look = |source| match periods {
-        None => search_source(engine, caller, asked, source),
+    let search = |source| match periods {
+        None => search_source(engine, caller, query, source),
         Some(periods) => search_source_by_time(engine, caller, periods, source),
     };
     let answers: Vec<(RecallSource, Result<Vec<Hit>, Error>)> = std::thread::scope(|scope| {
-        let look = &look;
+        let search = &search;
         let searches: Vec<_> =
-            RecallSource::ALL.into_iter().map(|source| (source, scope.spawn(move || look(source)))).collect();
-        let broken = || Error::invalid("source.broken", "the search of this source broke");
+            RecallSource::ALL.into_iter().map(|source| (source, scope.spawn(move || search(source)))).collect();
+        // A search that panics fails its source alone.
+        let broken = || Error::invalid("source.broken", "the search of this source failed");
         searches.into_iter().map(|(source, done)| (source, done.join().unwrap_or_else(|_| Err(broken())))).collect()
     });
     let (mut found, mut hits, mut failed) = (Vec::new(), Vec::new(), Vec::new());
     for (source, answer) in answers {
         match answer {
-            Ok(of_source) => {
-                found.extend(of_source.iter().map(|hit| to_recalled_item(engine, source, hit)));
-                hits.extend(of_source);
+            Ok(source_hits) => {
+                found.extend(source_hits.iter().map(|hit| to_recalled_item(engine, source, hit)));
+                hits.extend(source_hits);
             }
             Err(error) => failed.push(SourceFailure { source, code: error.code() }),
         }
@@ -147,27 +149,27 @@ fn search_sources(
     (found, hits, failed)
 }
 
-/// What happened then. What is written down did not happen, whenever it was.
+/// Everything of a source that happened in these periods. Documents of the knowledge base are no events.
 fn search_source_by_time(
     engine: &Engine,
     caller: &Caller,
     periods: &[Period],
     source: RecallSource,
 ) -> Result<Vec<Hit>, Error> {
-    let eyes = visibility::visible_to(engine, caller)?;
+    let readable = visibility::visible_to(engine, caller)?;
     let mut filter = Filter { stores: vec![source.store_slug().to_owned()], ..Filter::default() };
     match (source, named_time::time_span(periods, engine.clock.now())) {
         (RecallSource::Knowledge, _) | (_, None) => return Ok(Vec::new()),
-        // These tell of what happened before they were recorded.
+        // Entries may be recorded long after they happened, so a filter on their save time would miss some.
         (RecallSource::Audit | RecallSource::Workflow, _) => {}
         (RecallSource::Memory, Some((from, to))) => {
             (filter.updated_after, filter.updated_before) = (Some(from), Some(to))
         }
     }
     let query = SearchQuery { filter, ..SearchQuery::default() };
-    let (mut hits, _) = search::find_hits(engine, &eyes, &query, Ranker::Episodic, source.hits_max())?;
-    let of_then = |hit: &Hit| named_time::time_fit(periods, hit.memory.happened_at().as_microsecond()) >= 1.0;
-    hits.retain(|hit| eyes.shows_memory(&hit.memory) && of_then(hit));
+    let (mut hits, _) = search::find_hits(engine, &readable, &query, Ranker::Episodic, source.hits_max())?;
+    let is_in_period = |hit: &Hit| named_time::time_fit(periods, hit.memory.happened_at().as_microsecond()) >= 1.0;
+    hits.retain(|hit| readable.shows_memory(&hit.memory) && is_in_period(hit));
     hits.truncate(source.hits_max());
     Ok(hits)
 }
@@ -175,23 +177,23 @@ fn search_source_by_time(
 fn search_source(
     engine: &Engine,
     caller: &Caller,
-    asked: &RecallQuery,
+    recall: &RecallQuery,
     source: RecallSource,
 ) -> Result<Vec<Hit>, Error> {
     let mut hits = match source {
         RecallSource::Knowledge => {
-            knowledge::find_knowledge_hits(engine, caller, &asked.text, &[], Ranker::Episodic, source.hits_max())?
+            knowledge::find_knowledge_hits(engine, caller, &recall.text, &[], Ranker::Episodic, source.hits_max())?
         }
         source => {
-            let eyes = visibility::visible_to(engine, caller)?;
+            let readable = visibility::visible_to(engine, caller)?;
             let filter = Filter { stores: vec![source.store_slug().to_owned()], ..Filter::default() };
-            let query = SearchQuery { text: asked.text.clone(), filter, ..SearchQuery::default() };
-            let (mut hits, _) = search::find_hits(engine, &eyes, &query, Ranker::Episodic, source.hits_max())?;
-            hits.retain(|hit| eyes.shows_memory(&hit.memory));
+            let query = SearchQuery { text: recall.text.clone(), filter, ..SearchQuery::default() };
+            let (mut hits, _) = search::find_hits(engine, &readable, &query, Ranker::Episodic, source.hits_max())?;
+            hits.retain(|hit| readable.shows_memory(&hit.memory));
             hits
         }
     };
-    let similarity_min = asked.similarity_min.unwrap_or(engine.limits().similarity_min);
+    let similarity_min = recall.similarity_min.unwrap_or(engine.limits().similarity_min);
     hits.retain(|hit| is_near_enough(hit, similarity_min));
     hits.truncate(source.hits_max());
     Ok(hits)
@@ -200,6 +202,7 @@ fn search_source(
 fn to_recalled_item(engine: &Engine, source: RecallSource, hit: &Hit) -> RecalledItem {
     let memory = &hit.memory;
     let at = memory.happened_at();
+    // Only episodes are judged for importance when they are saved.
     let importance = if source == RecallSource::Memory { memory.importance } else { OTHER_IMPORTANCE };
     let similarity = hit.parts.get("similarity").copied().unwrap_or_default();
     let (score, parts) = score_recalled(engine, similarity, at, importance, source);
@@ -227,33 +230,34 @@ fn score_recalled(
     ranking::episodic_score(weights, similarity, recency, importance, source)
 }
 
-/// The newest entries of our own log that this caller may see and that share words with the question.
-fn search_own_events(engine: &Engine, caller: &Caller, asked: &RecallQuery) -> Result<Vec<RecalledItem>, Error> {
-    let wanted = split_name_words(&asked.text);
+/// Searches the newest events of the event log that the caller may see, by shared words.
+fn search_own_events(engine: &Engine, caller: &Caller, query: &RecallQuery) -> Result<Vec<RecalledItem>, Error> {
+    let query_words = split_name_words(&query.text);
     let last = engine.backend.last_event_seq(caller.tenant)?;
+    // Event numbers have no gaps, so the newest ones start here.
     let after = last.saturating_sub(engine.limits().own_events_max as u64);
     let events = engine.backend.events_after(caller.tenant, after, engine.limits().own_events_max)?;
-    let witness = engine.event_visibility(caller)?;
+    let visibility = engine.event_visibility(caller)?;
     let mut found: Vec<RecalledItem> = events
         .iter()
-        .filter(|event| is_recallable_event(event) && witness.sees_event(event))
-        .filter_map(|event| event_to_recalled_item(engine, event, &wanted))
+        .filter(|event| is_recallable_event(event) && visibility.sees_event(event))
+        .filter_map(|event| event_to_recalled_item(engine, event, &query_words))
         .collect();
     found.sort_by(|one, other| other.score.total_cmp(&one.score).then(other.at.cmp(&one.at)));
     found.truncate(RecallSource::Audit.hits_max());
     Ok(found)
 }
 
-fn event_to_recalled_item(engine: &Engine, event: &Event, wanted: &HashSet<String>) -> Option<RecalledItem> {
+fn event_to_recalled_item(engine: &Engine, event: &Event, query_words: &HashSet<String>) -> Option<RecalledItem> {
     let happening = &event.happening;
     let payload = serde_json::to_string(&happening.payload).unwrap_or_default();
     let content = format!("{} by {}: {payload}", happening.name, happening.actor);
-    let said = split_name_words(&content);
-    let shared = wanted.iter().filter(|word| said.contains(*word)).count();
+    let event_words = split_name_words(&content);
+    let shared = query_words.iter().filter(|word| event_words.contains(*word)).count();
     if shared == 0 {
         return None;
     }
-    let similarity = shared as f64 / wanted.len() as f64;
+    let similarity = shared as f64 / query_words.len() as f64;
     let (score, parts) = score_recalled(engine, similarity, happening.at, OTHER_IMPORTANCE, RecallSource::Audit);
     Some(RecalledItem {
         source: RecallSource::Audit,
@@ -267,12 +271,12 @@ fn event_to_recalled_item(engine: &Engine, event: &Event, wanted: &HashSet<Strin
     })
 }
 
-/// The words of a text, those within names such as `memory.context_loaded` apart.
+/// The words of a text; names such as `memory.context_loaded` are split into their words.
 fn split_name_words(text: &str) -> HashSet<String> {
     words::folded_words(&text.replace(['.', '_', '/'], " ")).into_iter().collect()
 }
 
-/// Reading leaves events too, and those only echo the questions; what is kept as a memory is found as one.
+/// Events of reads only repeat queries, and events of saves repeat memories that are found as such: both are left out.
 fn is_recallable_event(event: &Event) -> bool {
     !matches!(
         event.happening.name,
@@ -285,17 +289,18 @@ fn is_recallable_event(event: &Event) -> bool {
     )
 }
 
-/// What shares a word stays; what is only near in meaning must be near enough.
+/// Whether a hit is kept: it shares a word with the query, or its similarity is at least `similarity_min`.
 pub(crate) fn is_near_enough(hit: &Hit, similarity_min: f64) -> bool {
     let part = |name: &str| hit.parts.get(name).copied().unwrap_or_default();
-    // A turn beside a good one is as near as what it is lent: being next to it alone is not enough.
+    // `similarity` of a turn next to a good hit includes the part lent by that hit. It must reach the minimum too.
     part("text.words") > 0.0 || part("text.vector").max(part("similarity")) >= similarity_min
 }
 
-/// Each content once, the best first.
+/// Keeps the best result of each content, best first.
 fn merge_by_content(found: Vec<RecalledItem>, limit: usize) -> Vec<RecalledItem> {
     let mut best: HashMap<String, RecalledItem> = HashMap::new();
     for recollection in found {
+        // The same text may be an episode and an audit entry: the better score wins.
         let key = content_sha256(recollection.content.trim());
         match best.get(&key) {
             Some(kept) if kept.score >= recollection.score => {}

@@ -1,6 +1,7 @@
-//! Taking documents into the knowledge base: cut, chunk by chunk through the gate, what went stale archived.
+//! Ingestion of documents into the knowledge base: split into chunks, compared with the stored ones, published,
+//! removed.
 //!
-//! What it takes is found here; [`intake`](crate::sources::document_swap) does it.
+//! This file finds the difference; [`document_swap`](crate::sources::document_swap) commits it.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -24,18 +25,18 @@ use crate::text::chunks::{self, Chunk, DocumentFormat};
 use crate::text::digest::content_sha256;
 use crate::text::{html, markdown};
 
-/// A text on its way into the knowledge base.
+/// A document to ingest.
 #[derive(Clone, Debug)]
 pub struct DocumentText {
-    /// Its address among the documents.
+    /// Address of the document in the knowledge base.
     pub path: String,
     pub text: String,
     pub format: DocumentFormat,
-    /// `None` keeps the one the document has, an empty one takes it away.
+    /// `None` keeps the category of the document, an empty one removes it.
     pub category: Option<String>,
-    /// `None` keeps the one the document has; one that is new is published.
+    /// `None` keeps the status of the document; a new document is published.
     pub status: Option<DocumentStatus>,
-    /// A digest of where it was read; `None` keeps the one the document has.
+    /// Digest of the file or URL it was read from; `None` keeps the one of the document.
     pub source: Option<String>,
 }
 
@@ -53,20 +54,20 @@ pub struct IngestReport {
     pub outcome: IngestOutcome,
     pub document: Document,
     pub written: usize,
-    /// Chunks that no longer stand in the document.
+    /// Chunks archived because the new text does not have them.
     pub archived: u64,
     /// Chunks the gate refused, by number.
     pub refused: Vec<(usize, Refusal)>,
-    /// Whether another text stood there, read from another place.
+    /// The document had another text from another source: perhaps two files share one path.
     pub replaced_other: bool,
 }
 
-/// A document that is there no longer.
+/// A document that was removed.
 #[derive(Clone, Debug, Serialize)]
 pub struct RemovedDocument {
-    /// As it stood.
+    /// Its last record.
     pub document: Document,
-    /// Chunks that went with it.
+    /// Number of its chunks that were archived.
     pub archived: u64,
 }
 
@@ -78,22 +79,22 @@ impl IngestReport {
 }
 
 impl Engine {
-    /// Takes a document into the knowledge base, chunk by chunk through the gate. Doing it again changes nothing; a
-    /// changed document replaces its stale chunks, and a chunk that was changed by hand is as in the document again.
-    pub fn ingest(&self, caller: &Caller, given: &DocumentText) -> Result<IngestReport, Error> {
+    /// Ingests a document, each chunk through the gate. The same text again changes nothing. A changed text replaces
+    /// the chunks that differ, also those that were edited by hand. Admins only.
+    pub fn ingest(&self, caller: &Caller, input: &DocumentText) -> Result<IngestReport, Error> {
         self.ensure_memory_enabled()?;
         admins_only(caller)?;
-        let path = normalize_new_path(&given.path, self.limits())?;
-        check_text("document", &given.text)?;
-        if let Some(category) = given.category.as_ref().filter(|category| !category.is_empty()) {
+        let path = normalize_new_path(&input.path, self.limits())?;
+        check_text("document", &input.text)?;
+        if let Some(category) = input.category.as_ref().filter(|category| !category.is_empty()) {
             check_label("category", category, self.limits())?;
         }
-        let (title, chunks) = split_document(&path, given);
-        // The record keeps it whatever the gate says of the chunks.
+        let (title, chunks) = split_document(&path, input);
+        // The title goes into the record, which the gate does not see.
         let title = safety::without_secrets(title);
-        let look = || diff_document(self, caller, given, &path, &title, &chunks);
-        // Most documents of a folder are as they were: nobody needs to wait for a turn to find that out.
-        match look()? {
+        let find_diff = || diff_document(self, caller, input, &path, &title, &chunks);
+        // Most documents of an ingested folder are unchanged: these need no lease and no write.
+        match find_diff()? {
             DocumentDiff { before: Some(before), document, drafts, stale, .. }
                 if drafts.is_empty()
                     && stale.is_empty()
@@ -103,42 +104,43 @@ impl Engine {
                 Ok(IngestReport::for_unchanged(before))
             }
             _ => DocumentLease::acquire_lease(self, caller, &path)?
-                .replace_text(look)
+                .replace_text(find_diff)
                 .map_err(|error| explain_overtaken(error, &path)),
         }
     }
 
-    /// Lets a draft be found: its chunks move to the published ones, through the gate again.
+    /// Publishes a draft: moves its chunks to the searched store, through the gate again. Admins only.
     pub fn publish(&self, caller: &Caller, path: &str) -> Result<IngestReport, Error> {
         self.ensure_memory_enabled()?;
         admins_only(caller)?;
         let path = normalize_path(path, self.limits())?;
-        let standing = load_document(self, caller, &path)?;
-        if standing.status == DocumentStatus::Published {
-            return Ok(IngestReport::for_unchanged(standing));
+        let document = load_document(self, caller, &path)?;
+        if document.status == DocumentStatus::Published {
+            return Ok(IngestReport::for_unchanged(document));
         }
-        let look = || diff_publication(self, caller, load_document(self, caller, &path)?);
+        let find_diff = || diff_publication(self, caller, load_document(self, caller, &path)?);
         DocumentLease::acquire_lease(self, caller, &path)?
-            .replace_text(look)
+            .replace_text(find_diff)
             .map_err(|error| explain_overtaken(error, &path))
     }
 
-    /// Takes a document out of the knowledge base: its chunks are archived, and its text may come back any time.
+    /// Removes a document: archives its chunks and deletes its record. The text is not banned and may be ingested
+    /// again. Admins only.
     pub fn remove_document(&self, caller: &Caller, path: &str) -> Result<RemovedDocument, Error> {
         self.ensure_memory_enabled()?;
         admins_only(caller)?;
         let path = normalize_path(path, self.limits())?;
-        let look = || -> Result<DocumentRemoval, Error> {
+        let find_removal = || -> Result<DocumentRemoval, Error> {
             let document = load_document(self, caller, &path)?;
-            let (found, drafts) = (KNOWLEDGE_BASE, KNOWLEDGE_DRAFTS);
-            let chunks =
-                list_chunks(self, caller, &path, found)?.into_iter().chain(list_chunks(self, caller, &path, drafts)?);
-            Ok(DocumentRemoval { document, chunks: chunks.map(|(_, memory)| memory).collect() })
+            let published = list_chunks(self, caller, &path, KNOWLEDGE_BASE)?;
+            let drafts = list_chunks(self, caller, &path, KNOWLEDGE_DRAFTS)?;
+            let chunks = published.into_iter().chain(drafts).map(|(_, memory)| memory).collect();
+            Ok(DocumentRemoval { document, chunks })
         };
-        // Whoever names a document that is not there takes it from nobody.
+        // Checked before the lease is written: a wrong path must not stop an ingestion that is creating the document.
         load_document(self, caller, &path)?;
         DocumentLease::acquire_lease(self, caller, &path)?
-            .remove_document(look)
+            .remove_document(find_removal)
             .map_err(|error| explain_overtaken(error, &path))
     }
 }
@@ -148,31 +150,31 @@ fn load_document(engine: &Engine, caller: &Caller, path: &str) -> Result<Documen
     document.ok_or_else(|| Error::not_found(format!("document `{path}`")))
 }
 
-/// What it takes to have this text stand as the document.
+/// Difference between the stored document and a new text.
 fn diff_document(
     engine: &Engine,
     caller: &Caller,
-    given: &DocumentText,
+    input: &DocumentText,
     path: &str,
     title: &str,
     chunks: &[Chunk],
 ) -> Result<DocumentDiff, Error> {
     let before: Option<Document> = row::get_record(&*engine.backend, caller.tenant, path)?;
-    let category = match &given.category {
+    let category = match &input.category {
         Some(named) => Some(named.clone()).filter(|named| !named.is_empty()),
         None => before.as_ref().and_then(|document| document.category.clone()),
     };
-    let status = given.status.or(before.as_ref().map(|document| document.status));
+    let status = input.status.or(before.as_ref().map(|document| document.status));
     let document = Document {
         path: path.to_owned(),
         title: title.to_owned(),
         category,
         status: status.unwrap_or(DocumentStatus::Published),
-        sha256: content_sha256(&given.text),
+        sha256: content_sha256(&input.text),
         chunks: chunks.len(),
         ingested_at: engine.clock.now(),
         ingested_by: caller.principal.clone(),
-        source: given.source.clone().or(before.as_ref().and_then(|document| document.source.clone())),
+        source: input.source.clone().or(before.as_ref().and_then(|document| document.source.clone())),
     };
     let store = store_for_status(document.status);
     let drafts =
@@ -180,18 +182,20 @@ fn diff_document(
     diff_chunks(engine, caller, before, document, drafts)
 }
 
-/// What it takes to have the chunks of a draft stand where they are found.
+/// Difference that moves the chunks of a draft to the searched store.
 fn diff_publication(engine: &Engine, caller: &Caller, before: Document) -> Result<DocumentDiff, Error> {
-    let published = |(number, memory): &(usize, Memory)| {
+    let to_published = |(number, memory): &(usize, Memory)| {
         let (store, reason) = (KNOWLEDGE_BASE.to_owned(), Some("published".to_owned()));
         (*number, Draft { store, reason, ..Draft::from_memory(memory) })
     };
-    let drafts: Vec<_> = list_chunks(engine, caller, &before.path, KNOWLEDGE_DRAFTS)?.iter().map(published).collect();
+    let drafts: Vec<_> =
+        list_chunks(engine, caller, &before.path, KNOWLEDGE_DRAFTS)?.iter().map(to_published).collect();
     let (status, chunks, ingested_at) = (DocumentStatus::Published, drafts.len(), engine.clock.now());
     let document = Document { status, chunks, ingested_at, ..before.clone() };
     diff_chunks(engine, caller, Some(before), document, drafts)
 }
 
+/// Compares the drafts with the live chunks: drops unchanged drafts, finds stale chunks.
 fn diff_chunks(
     engine: &Engine,
     caller: &Caller,
@@ -199,21 +203,22 @@ fn diff_chunks(
     document: Document,
     mut drafts: Vec<(usize, Draft)>,
 ) -> Result<DocumentDiff, Error> {
-    let elsewhere = match document.status {
+    // Chunks of the other status are stale too: a document is either published or a draft.
+    let other_store = match document.status {
         DocumentStatus::Published => KNOWLEDGE_DRAFTS,
         DocumentStatus::Draft => KNOWLEDGE_BASE,
     };
-    let standing = list_chunks(engine, caller, &document.path, store_for_status(document.status))?;
+    let live = list_chunks(engine, caller, &document.path, store_for_status(document.status))?;
     let numbers: HashSet<usize> = drafts.iter().map(|(number, _)| *number).collect();
-    let (standing, beyond): (Vec<_>, Vec<_>) = standing.into_iter().partition(|(number, _)| numbers.contains(number));
-    let stale = beyond.into_iter().chain(list_chunks(engine, caller, &document.path, elsewhere)?);
+    let (current, beyond): (Vec<_>, Vec<_>) = live.into_iter().partition(|(number, _)| numbers.contains(number));
+    let stale = beyond.into_iter().chain(list_chunks(engine, caller, &document.path, other_store)?);
     let stale = stale.map(|(_, memory)| memory).collect();
-    let standing: BTreeMap<usize, Memory> = standing.into_iter().collect();
-    drafts.retain(|(number, draft)| !standing.get(number).is_some_and(|memory| is_chunk_unchanged(memory, draft)));
-    Ok(DocumentDiff { before, document, drafts, standing, stale })
+    let current: BTreeMap<usize, Memory> = current.into_iter().collect();
+    drafts.retain(|(number, draft)| !current.get(number).is_some_and(|memory| is_chunk_unchanged(memory, draft)));
+    Ok(DocumentDiff { before, document, drafts, current, stale })
 }
 
-/// The live chunks of a document in a store, by number.
+/// The live chunks of a document in a store, with their numbers (the part of the path after `#`).
 fn list_chunks(engine: &Engine, caller: &Caller, path: &str, store: &str) -> Result<Vec<(usize, Memory)>, Error> {
     let prefix = format!("{path}#");
     let number = |memory: &Memory| memory.path.as_deref()?.strip_prefix(&prefix)?.parse::<usize>().ok();
@@ -231,7 +236,7 @@ fn list_chunks(engine: &Engine, caller: &Caller, path: &str, store: &str) -> Res
     }
 }
 
-/// Where the chunks of such documents stand.
+/// The store for chunks of documents with this status.
 fn store_for_status(status: DocumentStatus) -> &'static str {
     match status {
         DocumentStatus::Published => KNOWLEDGE_BASE,
@@ -239,21 +244,23 @@ fn store_for_status(status: DocumentStatus) -> &'static str {
     }
 }
 
-/// The title of a document and its chunks, each under the names it goes by.
-fn split_document(path: &str, given: &DocumentText) -> (String, Vec<Chunk>) {
-    let (text, page_title) = match given.format {
-        DocumentFormat::Html => (html::to_markdown(&given.text), html::page_title(&given.text)),
-        DocumentFormat::Markdown | DocumentFormat::Text => (markdown::normalise_whitespace(&given.text), None),
+/// Title and chunks of a document. Each chunk gets the title of the document in front of its headings.
+fn split_document(path: &str, input: &DocumentText) -> (String, Vec<Chunk>) {
+    let (text, page_title) = match input.format {
+        DocumentFormat::Html => (html::to_markdown(&input.text), html::page_title(&input.text)),
+        DocumentFormat::Markdown | DocumentFormat::Text => (markdown::normalise_whitespace(&input.text), None),
     };
     let mut chunks = chunks::chunk_markdown(&text);
+    // Titles in order of preference: HTML title or front matter, first heading, file name.
     let first_heading = chunks.first().and_then(|chunk| chunk.trail.first().cloned());
     let file_name = || path.rsplit('/').next().unwrap_or(path).to_owned();
-    let named = page_title.or_else(|| markdown::front_matter_title(&text).map(str::to_owned));
-    // Of headings beside one another the first is the title of the document, not the others' parent.
-    let is_above = named.is_some();
-    let title = named.or(first_heading).unwrap_or_else(file_name);
+    let explicit_title = page_title.or_else(|| markdown::front_matter_title(&text).map(str::to_owned));
+    // A title taken from the first heading is not put above the other headings: they are its siblings, not its
+    // children.
+    let is_parent = explicit_title.is_some();
+    let title = explicit_title.or(first_heading).unwrap_or_else(file_name);
     for chunk in &mut chunks {
-        if chunk.trail.is_empty() || is_above && chunk.trail.first() != Some(&title) {
+        if chunk.trail.is_empty() || is_parent && chunk.trail.first() != Some(&title) {
             chunk.trail.insert(0, title.clone());
         }
     }
@@ -272,6 +279,7 @@ fn chunk_draft(store: &str, document: &Document, number: usize, chunk: &Chunk) -
         kind: Some(Kind::Note),
         title: Some(crate::text::token_estimate::truncate_to(&chunk.trail.join(" > "), TITLE_TOKENS_MAX).to_owned()),
         content: chunk.text.clone(),
+        // Categories are tags: the search filters by tags.
         tags: Some(category.iter().map(|category| category_tag(category)).collect()),
         metadata: Some(metadata),
         reason: Some("ingested".to_owned()),
@@ -279,7 +287,7 @@ fn chunk_draft(store: &str, document: &Document, number: usize, chunk: &Chunk) -
     }
 }
 
-/// A trail of headings longer than this says no more.
+/// Tokens of a chunk's title. A longer trail of headings adds nothing for search.
 const TITLE_TOKENS_MAX: usize = 80;
 
 fn is_chunk_unchanged(memory: &Memory, draft: &Draft) -> bool {

@@ -1,4 +1,4 @@
-//! The knowledge base: which documents there are, and what their chunks answer.
+//! The knowledge base: lists documents and searches their chunks.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -18,27 +18,27 @@ use crate::recall::{search, visibility};
 use crate::vocabulary;
 
 vocabulary! {
-    /// Whether a document is searched.
+    /// Published documents are searched, drafts are not.
     DocumentStatus ("document status") {
         Published = "published",
         Draft = "draft",
     }
 }
 
-/// A document that was ingested; its text is in its chunks.
+/// Record of an ingested document. Its text is in its chunks, which are memories.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Document {
     pub path: String,
     pub title: String,
     pub category: Option<String>,
     pub status: DocumentStatus,
-    /// Of the whole text; empty where some of it was refused or is not there yet, so that the next ingestion tries again.
+    /// Digest of the whole text; empty if a chunk was refused, so that the next ingestion tries again.
     pub sha256: String,
     pub chunks: usize,
     pub ingested_at: Timestamp,
     pub ingested_by: String,
-    /// A digest of where its text was read, so that another file at its address is told from this one; `None`: nobody
-    /// said.
+    /// Digest of the file or URL the text was read from. Shows that another file is ingested under the same path.
+    /// `None`: the caller sent none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
 }
@@ -60,28 +60,28 @@ impl SideRecord for Document {
 }
 
 impl Document {
-    /// Whether this is the other, whoever ingested it, when and from where.
+    /// Whether two records are equal apart from time, author and source.
     pub(crate) fn has_same_record(&self, other: &Document) -> bool {
         let Document { ingested_at, ingested_by, source, .. } = self.clone();
         *self == Document { ingested_at, ingested_by, source, ..other.clone() }
     }
 
-    /// Whether the other was read from another place, as far as both say.
+    /// Whether both have a source and the sources differ.
     pub(crate) fn is_from_elsewhere(&self, other: &Document) -> bool {
         self.source.as_ref().zip(other.source.as_ref()).is_some_and(|(one, other)| one != other)
     }
 }
 
 impl Engine {
-    /// The documents that stand at these addresses and that the caller sees, in the order of the addresses.
-    pub fn documents_at(&self, caller: &Caller, addresses: &[String]) -> Result<Vec<Document>, Error> {
+    /// The documents at these paths that the caller may see, in the order of the paths.
+    pub fn documents_at(&self, caller: &Caller, paths: &[String]) -> Result<Vec<Document>, Error> {
         visibility::visible_to(self, caller)?;
-        let at = |address: &String| row::get_record(&*self.backend, caller.tenant, address).transpose();
-        let standing = addresses.iter().filter_map(at).collect::<Result<Vec<Document>, Error>>()?;
-        Ok(standing.into_iter().filter(|document| may_list(caller, document)).collect())
+        let load = |path: &String| row::get_record(&*self.backend, caller.tenant, path).transpose();
+        let documents = paths.iter().filter_map(load).collect::<Result<Vec<Document>, Error>>()?;
+        Ok(documents.into_iter().filter(|document| may_list(caller, document)).collect())
     }
 
-    /// The documents, newest first. Where each was read is between its record and who ingests it.
+    /// The documents the caller may see, newest first, without their `source`.
     pub fn documents(&self, caller: &Caller, Paging { after, limit }: &Paging) -> Result<RecordPage<Document>, Error> {
         visibility::visible_to(self, caller)?;
         let filter = RowFilter { newest_first: true, ..RowFilter::default() };
@@ -90,13 +90,14 @@ impl Engine {
         let RecordPage { items, next } =
             row::select_page(&*self.backend, caller.tenant, filter, after.as_deref(), limit, sees)?;
         Ok(RecordPage {
+            // `source` is a digest of a local path or URL: ingestion compares it, callers have no use for it.
             items: items.into_iter().map(|document| Document { source: None, ..document }).collect(),
             next,
         })
     }
 
-    /// The chunks of published documents that answer, of these categories where some are named. An agent that is
-    /// mapped to categories sees no others.
+    /// Searches the chunks of published documents, in these categories or in all. An agent that configuration maps to
+    /// categories finds no others.
     pub fn search_knowledge(
         &self,
         caller: &Caller,
@@ -112,7 +113,7 @@ impl Engine {
     }
 }
 
-/// As [`Engine::search_knowledge`], leaving no trace.
+/// [`Engine::search_knowledge`] without recording that the hits were recalled.
 pub(crate) fn find_knowledge_hits(
     engine: &Engine,
     caller: &Caller,
@@ -121,36 +122,39 @@ pub(crate) fn find_knowledge_hits(
     ranker: Ranker,
     limit: usize,
 ) -> Result<Vec<Hit>, Error> {
-    let eyes = visibility::visible_to(engine, caller)?;
+    let readable = visibility::visible_to(engine, caller)?;
     let mut hits: Vec<Hit> = Vec::new();
+    // A filter requires all of its tags, so several categories need several searches.
     for tags in category_filters(engine, caller, categories) {
         let filter = Filter { stores: vec![KNOWLEDGE_BASE.to_owned()], tags, ..Filter::default() };
         let query = SearchQuery { text: text.to_owned(), filter, ..SearchQuery::default() };
-        let (found, _) = search::find_hits(engine, &eyes, &query, ranker, limit)?;
-        hits.extend(found.into_iter().filter(|hit| eyes.shows_memory(&hit.memory)));
+        let (found, _) = search::find_hits(engine, &readable, &query, ranker, limit)?;
+        hits.extend(found.into_iter().filter(|hit| readable.shows_memory(&hit.memory)));
     }
     hits.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.memory.id.cmp(&other.memory.id)));
     hits.truncate(limit);
     Ok(hits)
 }
 
-/// The tags to look for, one search each: what was asked for, within what the agent is mapped to.
-fn category_filters(engine: &Engine, caller: &Caller, asked: &[String]) -> Vec<Vec<String>> {
+/// Tag filters, one search each: the requested categories, limited to those the agent is mapped to.
+fn category_filters(engine: &Engine, caller: &Caller, requested: &[String]) -> Vec<Vec<String>> {
     let mapped = caller.agent.as_ref().and_then(|agent| engine.settings.knowledge_categories.get(agent));
-    let chosen: Vec<&String> = match (mapped, asked) {
+    let chosen: Vec<&String> = match (mapped, requested) {
         (None, []) => return vec![Vec::new()],
-        (None, asked) => asked.iter().collect(),
+        (None, requested) => requested.iter().collect(),
         (Some(mapped), []) => mapped.iter().collect(),
-        (Some(mapped), asked) => asked.iter().filter(|category| mapped.contains(category)).collect(),
+        // Nothing in common means no search at all, not a search without a filter.
+        (Some(mapped), requested) => requested.iter().filter(|category| mapped.contains(category)).collect(),
     };
     chosen.into_iter().map(|category| vec![category_tag(category)]).collect()
 }
 
-/// Drafts are for those who decide.
+/// Drafts are listed only for callers who may decide reviews.
 fn may_list(caller: &Caller, document: &Document) -> bool {
     caller.role.may_decide_reviews() || document.status == DocumentStatus::Published
 }
 
+/// Tag of the chunks of a category.
 pub(crate) fn category_tag(category: &str) -> String {
     format!("category:{category}")
 }

@@ -1,4 +1,5 @@
-//! What feeds memory besides notes: turns, runs, the audit log, workflow steps, documents, skills.
+//! Sources of memory besides notes: turns (`episodes`), runs, the audit log and workflow steps, documents (`ingest`,
+//! `document_swap`, `knowledge`) and skills; and `four_sources`, a recall over several of them.
 
 pub(crate) mod audit_log;
 pub(crate) mod document_swap;

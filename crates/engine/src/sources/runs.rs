@@ -1,4 +1,4 @@
-//! Runs: a stretch of work with a scratch memory of its own, which leaves one episode behind.
+//! Runs: pieces of work with a working memory of their own. Closing a run deletes it and saves one episode.
 
 use serde_json::{Map, Value};
 
@@ -7,14 +7,14 @@ use crate::gate::{check_label, check_name};
 use crate::model::caller::Caller;
 use crate::model::error::{Error, StoreError};
 use crate::model::event::{EventBody, EventName};
-use crate::model::guard::Guard;
-use crate::model::limits::resolve_limit;
+use crate::model::guard::{Guard, Place};
+use crate::model::limits::{COMMIT_BATCH_MAX, resolve_limit};
 use crate::model::memory::{Draft, Evidence, Memory};
 use crate::model::refusal::Refusal;
 use crate::model::row::{RowFilter, RowKind, SideRecord};
 use crate::model::run::{Run, RunOutcome};
 use crate::model::scope::Scope;
-use crate::model::vocabulary::{EvidenceKind, Kind, Layer, Operation, State, TtlClass};
+use crate::model::vocabulary::{EvidenceKind, Kind, Layer, Operation, ScopeKind, State, TtlClass};
 use crate::ports::change::{Change, Write};
 use crate::ports::row::{self, Paging, RecordPage};
 use crate::ports::transition::Transition;
@@ -22,25 +22,25 @@ use crate::ports::{Filter, SortOrder};
 use crate::recall::{read, visibility};
 use crate::write::remember::Remembered;
 
-/// How a run shall be closed.
+/// Input of [`Engine::close_run`].
 #[derive(Clone, Debug)]
 pub struct CloseRunRequest {
     pub run: String,
     pub outcome: RunOutcome,
-    /// What came of it, in the words of whoever ran it.
+    /// Summary by the caller, which goes into the episode.
     pub summary: Option<String>,
-    /// Overrides the workflow named at opening.
+    /// Replaces the workflow named when the run was opened.
     pub workflow: Option<String>,
 }
 
-/// What a closed run left behind.
+/// Result of closing a run.
 #[derive(Clone, Debug)]
 pub struct CloseRunReport {
     pub run: Run,
-    /// Working memories that were tombstoned.
+    /// Number of working memories that were tombstoned.
     pub tombstoned: u64,
     pub episode: Memory,
-    /// The procedure of a success with a workflow's name.
+    /// The procedure that was saved; only for a successful run with a workflow.
     pub procedure: Option<Memory>,
 }
 
@@ -50,11 +50,8 @@ pub enum CloseRunOutcome {
     Refused(Refusal),
 }
 
-/// Working memories tombstoned in one transaction.
-const MEMORIES_PER_BATCH: usize = 250;
-
 impl Engine {
-    /// Opens a run under the caller's run id, a given one or a fresh one.
+    /// Opens a run under the given id, else the caller's run id, else a fresh one.
     pub fn open_run(
         &self,
         caller: &Caller,
@@ -70,10 +67,10 @@ impl Engine {
         let opened_by = caller.principal.clone();
         let run = Run { id, goal, workflow, opened_by, opened_at: now, outcome: None, closed_at: None };
         if let Some(goal) = &run.goal {
-            // Its words go into the episode later; better refused now than then.
+            // The goal becomes part of the episode. A refusal then would leave the run hard to close.
             let findings = crate::safety::inspect(goal);
             if !findings.is_empty() {
-                return Err(Error::invalid("safety.goal", "the goal holds a secret or an instruction: say it without"));
+                return Err(Error::invalid("safety.goal", "the goal holds a secret or an instruction; leave that out"));
             }
         }
         let event = EventBody::new(EventName::RunOpened, caller, now)
@@ -87,50 +84,53 @@ impl Engine {
         match self.commit(change) {
             Ok(_) => Ok(run),
             Err(StoreError::Guard(_)) => {
-                Err(Error::conflict("conflict.run_exists", format!("run `{}` was opened before", run.id)))
+                Err(Error::conflict("conflict.run_exists", format!("run `{}` exists already; use another id", run.id)))
             }
             Err(error) => Err(error.into()),
         }
     }
 
+    /// Runs the caller may see, newest first.
     pub fn runs(
         &self,
         caller: &Caller,
         open_only: bool,
         Paging { after, limit }: &Paging,
     ) -> Result<RecordPage<Run>, Error> {
-        let eyes = visibility::visible_to(self, caller)?;
+        let readable = visibility::visible_to(self, caller)?;
         let state = open_only.then(|| "open".to_owned());
         let limit = resolve_limit(*limit, self.limits().list_default, self.limits().list_max)?;
         let filter = RowFilter { state, newest_first: true, ..RowFilter::default() };
         let sees =
-            |run: &Run| run.opened_by == caller.principal || eyes.sees_scope(&Scope::Run { run: run.id.clone() });
+            |run: &Run| run.opened_by == caller.principal || readable.sees_scope(&Scope::Run { run: run.id.clone() });
         row::select_page(&*self.backend, caller.tenant, filter, after.as_deref(), limit, sees)
     }
 
-    /// Closes a run: its working memory is tombstoned, one episode stays, and of a success also how it was done.
-    pub fn close_run(&self, caller: &Caller, closing: &CloseRunRequest) -> Result<CloseRunOutcome, Error> {
+    /// Closes a run: saves an episode, for a successful workflow also a procedure, and tombstones the working memory.
+    pub fn close_run(&self, caller: &Caller, request: &CloseRunRequest) -> Result<CloseRunOutcome, Error> {
         self.ensure_memory_enabled()?;
-        let missing = || Error::not_found(format!("run `{}`", closing.run));
-        let run: Run = row::get_record(&*self.backend, caller.tenant, &closing.run)?.ok_or_else(missing)?;
-        let inside = visibility::visible_to(self, caller)?.sees_scope(&Scope::Run { run: run.id.clone() });
-        if !inside && run.opened_by != caller.principal {
+        let missing = || Error::not_found(format!("run `{}`", request.run));
+        let run: Run = row::get_record(&*self.backend, caller.tenant, &request.run)?.ok_or_else(missing)?;
+        let is_visible = visibility::visible_to(self, caller)?.sees_scope(&Scope::Run { run: run.id.clone() });
+        // A run of another caller is not found, so that its id is not confirmed.
+        if !is_visible && run.opened_by != caller.principal {
             return Err(missing());
         }
         if run.closed_at.is_some() {
             return Err(Error::conflict("conflict.run_closed", format!("run `{}` is closed already", run.id)));
         }
         let now = self.clock.now();
-        let workflow = closing.workflow.clone().or(run.workflow.clone());
-        let run = Run { workflow, outcome: Some(closing.outcome), closed_at: Some(now), ..run };
-        // The episode first: if it is refused, the run is still open and can be closed with other words.
-        let episode = match self.remember(caller, draft_episode(caller, &run, closing.summary.as_deref()))? {
+        // Both may be absent: then only the episode is saved.
+        let workflow = request.workflow.clone().or(run.workflow.clone());
+        let run = Run { workflow, outcome: Some(request.outcome), closed_at: Some(now), ..run };
+        // The episode comes first: if it is refused, the run is still open and can be closed with another summary.
+        let episode = match self.remember(caller, draft_episode(caller, &run, request.summary.as_deref()))? {
             Remembered::Saved(saved) => saved.memory,
             Remembered::Refused(refusal) => return Ok(CloseRunOutcome::Refused(refusal)),
         };
         let mut procedure = None;
-        if let (RunOutcome::Success, Some(workflow)) = (closing.outcome, &run.workflow) {
-            let draft = draft_procedure(caller, &run, workflow, &episode, closing.summary.as_deref());
+        if let (RunOutcome::Success, Some(workflow)) = (request.outcome, &run.workflow) {
+            let draft = draft_procedure(caller, &run, workflow, &episode, request.summary.as_deref());
             match self.remember(caller, draft)? {
                 Remembered::Saved(saved) => procedure = Some(saved.memory),
                 Remembered::Refused(refusal) => return Ok(CloseRunOutcome::Refused(refusal)),
@@ -141,6 +141,7 @@ impl Engine {
     }
 }
 
+/// Marks the run as closed, then tombstones its working memory; returns how many.
 fn close_and_clear_memory(engine: &Engine, caller: &Caller, run: &Run) -> Result<u64, Error> {
     let now = engine.clock.now();
     let event = EventBody::new(EventName::RunClosed, caller, now)
@@ -152,7 +153,7 @@ fn close_and_clear_memory(engine: &Engine, caller: &Caller, run: &Run) -> Result
         .with_guard(Guard::RowInState { kind: RowKind::Runs, id: run.id.clone(), state: Some("open".to_owned()) })
         .with_write(Write::Row(run.to_row()))
         .with_event(event);
-    // Closed before it is emptied: nothing is saved into it meanwhile.
+    // Closed before the memories are listed: a closed run takes no more saves.
     engine.commit(closed)?;
     let mut tombstoned = 0;
     loop {
@@ -160,7 +161,7 @@ fn close_and_clear_memory(engine: &Engine, caller: &Caller, run: &Run) -> Result
         if working.is_empty() {
             return Ok(tombstoned);
         }
-        for batch in working.chunks(MEMORIES_PER_BATCH) {
+        for batch in working.chunks(COMMIT_BATCH_MAX) {
             let mut change = Change::new(caller.tenant, now);
             for memory in batch {
                 let forget = Transition::new(memory, Operation::Forget)
@@ -170,6 +171,7 @@ fn close_and_clear_memory(engine: &Engine, caller: &Caller, run: &Run) -> Result
             }
             match engine.commit(change) {
                 Ok(_) => tombstoned += batch.len() as u64,
+                // A memory of the batch changed: the loop lists what is left and tries again.
                 Err(StoreError::Guard(_)) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -177,13 +179,13 @@ fn close_and_clear_memory(engine: &Engine, caller: &Caller, run: &Run) -> Result
     }
 }
 
+/// Live memories of the run in all stores of run scope.
 fn list_working_memory(engine: &Engine, caller: &Caller, run: &Run) -> Result<Vec<Memory>, Error> {
     let mut places = Vec::new();
-    for store in
-        engine.stores(caller)?.into_iter().filter(|store| store.scope == crate::model::vocabulary::ScopeKind::Run)
-    {
-        places.push(crate::model::guard::Place { store: store.slug, scope: Scope::Run { run: run.id.clone() } });
+    for store in engine.stores(caller)?.into_iter().filter(|store| store.scope == ScopeKind::Run) {
+        places.push(Place { store: store.slug, scope: Scope::Run { run: run.id.clone() } });
     }
+    // An empty list of places would mean all places.
     if places.is_empty() {
         return Ok(Vec::new());
     }
@@ -191,7 +193,7 @@ fn list_working_memory(engine: &Engine, caller: &Caller, run: &Run) -> Result<Ve
     read::list_all_memories(engine, caller.tenant, &Filter { places, states, ..Filter::default() }, SortOrder::Oldest)
 }
 
-/// An agent's episodes are its own; an operator's go to the layers everybody reads.
+/// The episode of a closed run. An agent's goes to its own store, that of other callers to the shared layers.
 fn draft_episode(caller: &Caller, run: &Run, summary: Option<&str>) -> Draft {
     let (kind, ttl, ended) = match run.outcome {
         Some(RunOutcome::Failure) => (Kind::Error, TtlClass::Error, "failed"),
@@ -199,14 +201,14 @@ fn draft_episode(caller: &Caller, run: &Run, summary: Option<&str>) -> Draft {
         _ => (Kind::TaskCompletion, TtlClass::TaskCompletion, "succeeded"),
     };
     let goal = run.goal.as_deref().map(|goal| format!(": {goal}")).unwrap_or_default();
-    let said = summary.map(|summary| format!("\n{summary}")).unwrap_or_default();
+    let summary = summary.map(|summary| format!("\n{summary}")).unwrap_or_default();
     let by_agent = caller.agent.is_some();
     Draft {
         store: if by_agent { "episodes" } else { "layers" }.to_owned(),
         layer: Some(Layer::Episodic),
         kind: Some(kind),
         ttl: Some(ttl),
-        content: format!("Run {} {ended}{goal}{said}", run.id),
+        content: format!("Run {} {ended}{goal}{summary}", run.id),
         metadata: Some(string_metadata(&[
             ("run", &run.id),
             ("outcome", ended),
@@ -217,6 +219,7 @@ fn draft_episode(caller: &Caller, run: &Run, summary: Option<&str>) -> Draft {
     }
 }
 
+/// The procedure of a successful run. `canonical` is false until a review has chosen among those of the workflow.
 fn draft_procedure(caller: &Caller, run: &Run, workflow: &str, episode: &Memory, summary: Option<&str>) -> Draft {
     let mut metadata = string_metadata(&[("workflow", workflow), ("run", &run.id)]);
     metadata.insert("canonical".to_owned(), Value::Bool(false));
@@ -230,14 +233,16 @@ fn draft_procedure(caller: &Caller, run: &Run, workflow: &str, episode: &Memory,
         content: format!("Workflow {workflow}: {how}"),
         metadata: Some(metadata),
         evidence: vec![run_evidence(run)],
+        // The procedure inherits the trust of the episode, not more.
         derived_from: vec![episode.version],
         ..Draft::default()
     }
 }
 
+/// A JSON object of the pairs with a value.
 fn string_metadata(pairs: &[(&str, &str)]) -> Map<String, Value> {
-    let told = pairs.iter().filter(|(_, value)| !value.is_empty());
-    told.map(|(key, value)| ((*key).to_owned(), Value::String((*value).to_owned()))).collect()
+    let present = pairs.iter().filter(|(_, value)| !value.is_empty());
+    present.map(|(key, value)| ((*key).to_owned(), Value::String((*value).to_owned()))).collect()
 }
 
 fn run_evidence(run: &Run) -> Evidence {

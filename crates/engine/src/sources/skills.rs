@@ -1,4 +1,4 @@
-//! Skills: files that tell a model how to do something. Global, never cut, never rows.
+//! Skills: SKILL.md files with instructions for a model. They are read from files, not stored, and never cut.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,23 +7,23 @@ use crate::model::error::Error;
 use crate::model::refusal::Refusal;
 use crate::safety::{self, Concern};
 
-/// Where configured skills are: a folder that is looked at when they are wanted, so that a change shows at once.
+/// Where the configured skills are read from. Read on every use, so that a changed file has effect at once.
 pub trait SkillSource: Send + Sync + std::fmt::Debug {
-    /// Every skill, in a fixed order, and what is none.
+    /// Every skill, in a fixed order, and the files that are not valid skills.
     fn load_skills(&self) -> LoadedSkills;
 }
 
-/// What a shelf holds. One file that is no skill takes nothing from the others.
+/// The skills of a source. An invalid file does not affect the others.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LoadedSkills {
     pub skills: Vec<Skill>,
     pub left_out: Vec<SkippedSkill>,
 }
 
-/// A file that is given to nobody.
+/// A file that is not a valid skill.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SkippedSkill {
-    /// The folder it is in, by name: agents are told no more of where.
+    /// Name of its folder. Agents see this, never the full path.
     pub name: String,
     pub file: String,
     pub code: &'static str,
@@ -31,13 +31,13 @@ pub struct SkippedSkill {
 }
 
 impl SkippedSkill {
-    /// What a window says of it.
+    /// Note about it in a context window.
     pub fn to_note(&self) -> String {
         format!("skill `{}` left out: {} [{}]", self.name, self.why, self.code)
     }
 }
 
-/// One SKILL.md.
+/// The content of a SKILL.md.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Skill {
@@ -48,41 +48,44 @@ pub struct Skill {
 }
 
 impl Skill {
-    /// Reads a SKILL.md that goes into every window: one that holds a secret is none.
+    /// [`Skill::parse`] that refuses a file with a secret: skills are shown in every window.
     pub fn parse_checked(text: &str) -> Result<Skill, Error> {
         let skill = Skill::parse(text)?;
+        // Only secrets: instructions are what a skill is made of.
         let secret = safety::inspect(text).into_iter().find(|finding| finding.concern == Concern::Secret);
         match secret {
             Some(finding) => {
-                let message = format!("it looks like it holds a secret: rule `{}`", finding.rule);
+                let message = format!("it seems to hold a secret: rule `{}`", finding.rule);
                 Err(Refusal::new("safety.secret_found", message).into())
             }
             None => Ok(skill),
         }
     }
 
-    /// Reads a SKILL.md: `name` and `description` between two lines of `---`, then the body.
+    /// Parses a SKILL.md: `name` and `description` between two lines of `---`, then the body.
     pub fn parse(text: &str) -> Result<Skill, Error> {
-        let wrong = |what: &str| Error::invalid("skill.invalid", format!("a SKILL.md {what}"));
+        let invalid = |rule: &str| Error::invalid("skill.invalid", format!("a SKILL.md {rule}"));
+        // Editors on Windows add a byte order mark and CRLF.
         let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
-        let rest = text.strip_prefix("---\n").ok_or_else(|| wrong("begins with a line of `---`"))?;
-        let (front, body) = rest.split_once("\n---").ok_or_else(|| wrong("has a second line of `---`"))?;
+        let rest = text.strip_prefix("---\n").ok_or_else(|| invalid("begins with a line of `---`"))?;
+        let (front, body) = rest.split_once("\n---").ok_or_else(|| invalid("has a second line of `---`"))?;
         let field = |name: &str| {
             let line = front.lines().find_map(|line| line.strip_prefix(name)?.trim_start().strip_prefix(':'));
             line.map(|value| value.trim().trim_matches(['"', '\'']).to_owned()).filter(|value| !value.is_empty())
         };
         Ok(Skill {
-            name: field("name").ok_or_else(|| wrong("needs a `name`"))?,
+            name: field("name").ok_or_else(|| invalid("needs a `name`"))?,
             description: field("description").unwrap_or_default(),
+            // The closing line may have more than three dashes.
             body: body.trim_start_matches('-').trim().to_owned(),
         })
     }
 }
 
 impl Engine {
-    /// The configured skills: global, never cut, never expired.
+    /// The configured skills. They apply to all tenants.
     pub fn skills(&self) -> LoadedSkills {
-        self.settings.skills.as_ref().map(|shelf| shelf.load_skills()).unwrap_or_default()
+        self.settings.skills.as_ref().map(|source| source.load_skills()).unwrap_or_default()
     }
 }
 
@@ -96,8 +99,8 @@ mod tests {
         let skill = skill.expect("reads");
         assert_eq!((skill.name.as_str(), skill.description.as_str()), ("deploy", "how to: ship"));
         assert_eq!(skill.body, "# Steps\n--- not an end");
-        for odd in ["", "name: x", "---\nname: x\n", "---\ndescription: y\n---\nbody"] {
-            assert_eq!(Skill::parse(odd).map_err(|error| error.code()), Err("skill.invalid"), "{odd}");
+        for invalid in ["", "name: x", "---\nname: x\n", "---\ndescription: y\n---\nbody"] {
+            assert_eq!(Skill::parse(invalid).map_err(|error| error.code()), Err("skill.invalid"), "{invalid}");
         }
     }
 }

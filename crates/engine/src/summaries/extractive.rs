@@ -73,14 +73,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn said(content: &str) -> Turn {
+    fn turn(content: &str) -> Turn {
         Turn { content: content.to_owned(), ..Turn::default() }
     }
 
     #[test]
     fn decisions_are_kept_before_small_talk_in_their_order() {
         let turns =
-            [said("hello there. We decided to use Postgres."), said("ok"), said("Approved the budget of $400.")];
+            [turn("hello there. We decided to use Postgres."), turn("ok"), turn("Approved the budget of $400.")];
         let summary = ExtractiveSummariser.summarise(&turns, 40).expect("always works");
         assert!(summary.contains("Postgres") && summary.contains("$400"), "{summary}");
         assert!(summary.find("Postgres") < summary.find("$400"));
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn repeated_sentences_appear_once() {
-        let turns = [said("We decided to use Postgres."), said("We decided to use Postgres."), said("Ok.")];
+        let turns = [turn("We decided to use Postgres."), turn("We decided to use Postgres."), turn("Ok.")];
         let summary = ExtractiveSummariser.summarise(&turns, 100).expect("always works");
         assert_eq!((summary.matches("Postgres").count(), summary.matches("Ok.").count()), (1, 1), "{summary}");
     }
@@ -116,7 +116,7 @@ mod tests {
             texts in proptest::collection::vec(".{0,120}", 0..12),
             tokens_max in 0_usize..200,
         ) {
-            let turns: Vec<Turn> = texts.iter().map(|text| said(text)).collect();
+            let turns: Vec<Turn> = texts.iter().map(|text| turn(text)).collect();
             let summary = ExtractiveSummariser.summarise(&turns, tokens_max).expect("always works");
             prop_assert!(token_estimate::estimate(&summary) <= tokens_max);
         }

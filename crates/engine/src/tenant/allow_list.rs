@@ -1,4 +1,4 @@
-//! What the scanner lets through on purpose: one exact value, for a reason, until a day. An admin says so.
+//! The allow list: exact values that pass the scanner, each added by an admin with a reason and an expiry.
 
 use std::collections::HashSet;
 
@@ -20,10 +20,10 @@ use crate::safety::{self, Finding};
 use crate::tenant::bans;
 use crate::text::digest::content_sha256;
 
-/// A value the scanner lets through. The value itself is not here.
+/// An allowed value. Only its digest is stored, never the value.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct AllowedValue {
-    /// Keyed digest of the value's SHA-256: without the tenant's key it cannot be compared with a guess.
+    /// Keyed digest of the value's SHA-256. The key prevents guessing the value from the digest.
     pub digest: String,
     pub reason: String,
     pub by: String,
@@ -44,20 +44,20 @@ impl SideRecord for AllowedValue {
     }
 }
 
-/// What shall be let through.
+/// The value to allow.
 #[derive(Clone, Debug)]
 pub enum AllowTarget {
-    /// SHA-256 of exactly what a rule found, in hex.
+    /// SHA-256 of the exact value that a rule found, in hex.
     Digest(String),
-    /// A text in which the scanner finds one thing: that is let through, not the rest of the text.
+    /// A text with exactly one finding; the found value is allowed, not the whole text.
     Text(String),
 }
 
-/// Values one tenant can let through at once: the gate reads them all where a rule found something.
+/// Allowed values per tenant. The gate loads all of them at each draft with a finding.
 const ALLOWED_MAX: usize = 1_000;
 
 impl Engine {
-    /// What the scanner finds in a text, without what this tenant lets through.
+    /// Findings of the scanner in a text, without values on the tenant's allow list.
     pub fn scan(&self, caller: &Caller, text: &str) -> Result<Vec<Finding>, Error> {
         let findings = safety::inspect(text);
         match findings.is_empty() {
@@ -66,50 +66,55 @@ impl Engine {
         }
     }
 
-    /// Lets one exact value pass the scanner in this tenant until a day.
+    /// Adds a value to the tenant's allow list, or replaces its entry. Admins only.
     pub fn allow(
         &self,
         caller: &Caller,
-        what: &AllowTarget,
+        target: &AllowTarget,
         reason: &str,
         expires_at: Timestamp,
     ) -> Result<AllowedValue, Error> {
         admins_only(caller)?;
-        let sha256 = target_sha256(what)?;
+        let sha256 = target_sha256(target)?;
         let now = self.clock.now();
         if reason.trim().is_empty() {
-            return Err(Error::invalid("shape.reason_missing", "say why this may pass"));
+            return Err(Error::invalid(
+                "shape.reason_missing",
+                "a reason is missing: say why this value may pass the scanner",
+            ));
         }
         if expires_at <= now {
-            return Err(Error::invalid("shape.expires_at", "it would be over already: give a day to come"));
+            return Err(Error::invalid("shape.expires_at", "the expiry is in the past: give a later time"));
         }
         let key = bans::ensure_ban_key(self, caller.tenant)?;
+        // The reason may quote the value.
         let reason = safety::without_secrets(reason.to_owned());
         let by = caller.principal.clone();
         let allowed = AllowedValue { digest: allow_digest(&key.key, &sha256), reason, by, at: now, expires_at };
-        let standing = load_allowed_values(self, caller.tenant)?;
-        let (over, good): (Vec<AllowedValue>, Vec<AllowedValue>) =
-            standing.into_iter().filter(|old| old.digest != allowed.digest).partition(|old| old.expires_at <= now);
-        if good.len() >= ALLOWED_MAX {
-            let message = format!("{ALLOWED_MAX} values are let through already: disallow some");
+        let existing = load_allowed_values(self, caller.tenant)?;
+        let (expired, valid): (Vec<AllowedValue>, Vec<AllowedValue>) =
+            existing.into_iter().filter(|old| old.digest != allowed.digest).partition(|old| old.expires_at <= now);
+        if valid.len() >= ALLOWED_MAX {
+            let message = format!("{ALLOWED_MAX} values are allowed already: disallow some first");
             return Err(Error::invalid("scanner.allowed_full", message));
         }
         let event = EventBody::new(EventName::ScannerAllowed, caller, now)
             .with_field("allowed", &allowed.digest)
             .with_field("expires_at", expires_at);
         let mut change = Change::new(caller.tenant, now).with_write(Write::Row(allowed.to_row())).with_event(event);
-        change.writes.extend(over.iter().map(|old| Write::DeleteRow { kind: RowKind::Allowed, id: old.row_id() }));
+        // Adding is rare, so expired entries are deleted here and need no upkeep.
+        change.writes.extend(expired.iter().map(|old| Write::DeleteRow { kind: RowKind::Allowed, id: old.row_id() }));
         self.commit(change)?;
         Ok(allowed)
     }
 
-    /// What is let through, newest first; what is over stays on the list until the next is added.
+    /// The allow list, newest first. Includes expired entries until the next one is added. Admins only.
     pub fn allowed_values(&self, caller: &Caller) -> Result<Vec<AllowedValue>, Error> {
         admins_only(caller)?;
         load_allowed_values(self, caller.tenant)
     }
 
-    /// Ends what [`Engine::allow`] began.
+    /// Removes an entry of the allow list by its digest. Admins only.
     pub fn disallow(&self, caller: &Caller, digest: &str) -> Result<AllowedValue, Error> {
         admins_only(caller)?;
         let missing = || Error::not_found(format!("allowed value `{digest}`"));
@@ -118,6 +123,7 @@ impl Engine {
         let event = EventBody::new(EventName::AuditRecorded, caller, now)
             .with_field("action", "scanner.disallowed")
             .with_field("allowed", digest);
+        // Guarded, so that of two concurrent calls only one records the removal.
         let change = Change::new(caller.tenant, now)
             .with_guard(Guard::RowInState {
                 kind: RowKind::Allowed,
@@ -131,23 +137,23 @@ impl Engine {
     }
 }
 
-/// What the gate lets through now. Read where a rule found something, never from what is merely known.
+/// The valid entries in the form the gate uses. Never cached: a value that was just disallowed must not pass.
 pub(crate) fn load_allow_list(engine: &Engine, tenant: TenantId) -> Result<AllowList, Error> {
     let now = engine.clock.now();
-    let good = load_allowed_values(engine, tenant)?.into_iter().filter(|allowed| allowed.expires_at > now);
-    let digests: HashSet<String> = good.map(|allowed| allowed.digest).collect();
+    let valid = load_allowed_values(engine, tenant)?.into_iter().filter(|allowed| allowed.expires_at > now);
+    let digests: HashSet<String> = valid.map(|allowed| allowed.digest).collect();
     let keys = if digests.is_empty() { Vec::new() } else { bans::load_ban_keys(engine, tenant)? };
     Ok(AllowList { keys: keys.into_iter().map(|key| key.key).collect(), digests })
 }
 
 fn load_allowed_values(engine: &Engine, tenant: TenantId) -> Result<Vec<AllowedValue>, Error> {
-    // Some that are over may stand beside the good ones.
+    // Twice the maximum: expired entries stay until the next one is added.
     let filter = RowFilter { newest_first: true, limit: 2 * ALLOWED_MAX, ..RowFilter::default() };
     row::select_records(&*engine.backend, tenant, &filter)
 }
 
-fn target_sha256(what: &AllowTarget) -> Result<String, Error> {
-    match what {
+fn target_sha256(target: &AllowTarget) -> Result<String, Error> {
+    match target {
         AllowTarget::Digest(digest) => {
             let digest = digest.trim().to_ascii_lowercase();
             match digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit()) {
@@ -157,9 +163,12 @@ fn target_sha256(what: &AllowTarget) -> Result<String, Error> {
         }
         AllowTarget::Text(text) => match safety::inspect(text).as_slice() {
             [only] => Ok(content_sha256(text.get(only.start..only.end).unwrap_or_default())),
-            [] => Err(Error::invalid("scanner.nothing_found", "the scanner finds nothing in it: it passes already")),
+            [] => Err(Error::invalid(
+                "scanner.nothing_found",
+                "the scanner finds nothing in this text: it passes already",
+            )),
             many => {
-                let message = format!("the scanner finds {} things in it: allow them one by one", many.len());
+                let message = format!("the scanner has {} findings in this text: allow them one by one", many.len());
                 Err(Error::invalid("scanner.many_found", message))
             }
         },
@@ -171,15 +180,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_exact_value_under_the_tenants_key_is_let_through() {
+    fn only_the_exact_value_under_the_tenants_key_is_allowed() {
         let token = ["gh", "p_"].concat() + "R4nd0mLyDr4wnCh4r4ct3rsF0rTh1sT3st99";
         let list = |key: &str| AllowList {
             keys: vec![key.to_owned()],
             digests: HashSet::from([allow_digest("mine", &content_sha256(&token))]),
         };
-        let held_up = |key: &str, text: &str| list(key).remove_allowed(text, safety::inspect(text)).len();
-        assert_eq!(held_up("mine", &format!("the token is {token} for now")), 0);
-        assert_eq!(held_up("other", &format!("the token is {token} for now")), 1);
-        assert_eq!(held_up("mine", &format!("the token is {}8 for now", &token[..39])), 1);
+        let finding_count = |key: &str, text: &str| list(key).remove_allowed(text, safety::inspect(text)).len();
+        assert_eq!(finding_count("mine", &format!("the token is {token} for now")), 0);
+        assert_eq!(finding_count("other", &format!("the token is {token} for now")), 1);
+        assert_eq!(finding_count("mine", &format!("the token is {}8 for now", &token[..39])), 1);
     }
 }

@@ -1,4 +1,7 @@
-//! What was forgotten on purpose stays forgotten: a keyed digest of the value, per scope, that no disguise gets past.
+//! Bans: forgotten, redacted, erased or quarantined values may not be saved again in their scope.
+//!
+//! A ban stores a keyed digest of the normalised value, so it holds no text and also recognises other case, spacing,
+//! punctuation and look-alike letters.
 
 use std::sync::Arc;
 
@@ -22,25 +25,27 @@ use crate::text::normalize;
 use crate::{safety, vocabulary};
 
 vocabulary! {
-    /// The deed that banned a value.
+    /// Operation that banned a value.
     BanCause ("cause of a ban") {
         Forget = "forget",
         Redact = "redact",
         Erase = "erase",
-        /// Held back, not gone: lifted with the quarantine.
+        /// Temporary: lifted with the quarantine.
         Quarantine = "quarantine",
     }
 }
 
-/// A value that may not come back to a scope. The value itself is not here.
+/// A value that may not be saved again in a scope. Only its digest is stored, never the value.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Ban {
     /// Keyed digest of the scope and the normalised value.
     pub digest: String,
     pub scope: Scope,
-    /// Sentences the value has, so that it is also recognised inside a longer text.
+    /// Number of sentences of the value. Runs of this many sentences of a draft are compared with it, so the value is
+    /// also recognised inside a longer text.
     pub sentences: usize,
     pub cause: BanCause,
+    /// The memory that held the value.
     pub memory: MemoryId,
     pub by: String,
     pub why: Option<String>,
@@ -66,19 +71,21 @@ impl SideRecord for Ban {
     }
 }
 
-/// The key of a tenant's digests: without it, a digest cannot be compared with a guess.
+/// A tenant's secret key for ban and allow digests. Without it, a digest cannot be compared with a guessed value.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct BanKey {
     pub key: String,
     pub at: Timestamp,
 }
 
+// Bans and ban keys share one table; the state tells them apart.
 const BAN_STATE: &str = "ban";
 const BAN_KEY_STATE: &str = "key";
 
 impl SideRecord for BanKey {
     const KIND: RowKind = RowKind::Bans;
     fn row_id(&self) -> String {
+        // A digest: ids appear in messages, the key must not.
         format!("key-{}", &crate::text::digest::content_sha256(&self.key)[..16])
     }
     fn row_time(&self) -> Timestamp {
@@ -89,7 +96,7 @@ impl SideRecord for BanKey {
     }
 }
 
-/// Why a value may be banned: what to write into the ban.
+/// Cause, author, reason and time of new bans.
 #[derive(Clone, Debug)]
 pub(crate) struct BanReason<'a> {
     pub cause: BanCause,
@@ -98,15 +105,17 @@ pub(crate) struct BanReason<'a> {
     pub at: Timestamp,
 }
 
-/// Bans of one scope compared in memory, with one query; beyond, each digest is asked for on its own.
+/// Bans of one scope that are loaded with one query and compared in memory. With more, each digest of the draft is
+/// looked up by itself.
 const BANS_IN_MEMORY_MAX: usize = 2_000;
-/// Keys one tenant can have: its own and those of imports.
+/// Keys per tenant: its own and those that came with imports.
 pub(crate) const KEYS_MAX: usize = 16;
-/// Digests asked for one by one where a scope has more bans than fit in memory.
+/// Most single look-ups per draft, in a scope with more than [`BANS_IN_MEMORY_MAX`] bans. Bounds the cost of a save;
+/// further values of a long draft (in alphabetical order) are not checked.
 const DIGEST_LOOKUPS_MAX: usize = 64;
 
 impl Engine {
-    /// What may not return, newest first.
+    /// The bans of the tenant, newest first, at most `list_max`. Admins only.
     pub fn bans(&self, caller: &Caller) -> Result<Vec<Ban>, Error> {
         admins_only(caller)?;
         let (state, limit) = (Some(BAN_STATE.to_owned()), self.limits().list_max);
@@ -114,7 +123,7 @@ impl Engine {
         row::select_records(&*self.backend, caller.tenant, &filter)
     }
 
-    /// Lets a value return.
+    /// Lifts a ban by its digest. Admins only.
     pub fn lift_ban(&self, caller: &Caller, digest: &str) -> Result<Ban, Error> {
         admins_only(caller)?;
         let missing = || Error::not_found(format!("ban `{digest}`"));
@@ -134,12 +143,13 @@ impl Engine {
     }
 }
 
+/// The keys of a tenant, oldest first.
 pub(crate) fn load_ban_keys(engine: &Engine, tenant: TenantId) -> Result<Vec<BanKey>, Error> {
     let filter = RowFilter { state: Some(BAN_KEY_STATE.to_owned()), limit: KEYS_MAX, ..RowFilter::default() };
     row::select_records(&*engine.backend, tenant, &filter)
 }
 
-/// As [`Engine::ban_keys`], as last read.
+/// As [`load_ban_keys`], from the cache. A write that relies on it needs [`ban_key_count_guard`].
 pub(crate) fn cached_ban_keys(engine: &Engine, tenant: TenantId) -> Result<Arc<[BanKey]>, Error> {
     if let Some(keys) = engine.tenant_cache.ban_keys(tenant) {
         return Ok(keys);
@@ -149,19 +159,19 @@ pub(crate) fn cached_ban_keys(engine: &Engine, tenant: TenantId) -> Result<Arc<[
     Ok(keys)
 }
 
-/// The tenant's own key. Made on its own, before the deed that needs it: a deed over many memories, or many deeds at
-/// once, must not make one each.
+/// The tenant's own key, created if there is none. Committed in a transaction of its own, before the change that needs
+/// it, so that concurrent changes do not each create a key.
 pub(crate) fn ensure_ban_key(engine: &Engine, tenant: TenantId) -> Result<BanKey, Error> {
     if let Some(key) = load_ban_keys(engine, tenant)?.into_iter().next() {
         return Ok(key);
     }
-    // Two fresh ids hold some 140 bits of chance, more than a digest can be searched for.
+    // Two UUIDv7 hold about 140 random bits, too many for a brute-force search.
     let key = format!("{}{}", engine.clock.fresh_id().simple(), engine.clock.fresh_id().simple());
     let key = BanKey { key, at: engine.clock.now() };
     let change = Change::new(tenant, key.at).with_guard(ban_key_count_guard(&[])).with_write(Write::Row(key.to_row()));
     match engine.commit(change) {
         Ok(_) => Ok(key),
-        // Somebody else made it meanwhile.
+        // Another process created it first.
         Err(error @ StoreError::Guard(_)) => {
             load_ban_keys(engine, tenant)?.into_iter().next().ok_or_else(|| error.into())
         }
@@ -169,7 +179,8 @@ pub(crate) fn ensure_ban_key(engine: &Engine, tenant: TenantId) -> Result<BanKey
     }
 }
 
-/// Why these texts may not be written here, and what must still hold when they are.
+/// Checks a draft against the bans of its scope. Also returns guards that no ban of the whole content is added before
+/// the commit.
 pub(crate) fn check_bans(
     engine: &Engine,
     tenant: TenantId,
@@ -177,14 +188,15 @@ pub(crate) fn check_bans(
     scope: &Scope,
     draft: &Draft,
 ) -> Result<BanCheck, Error> {
+    // Without a key, nothing was ever banned in this tenant.
     if keys.is_empty() {
         return Ok(BanCheck::default());
     }
     let filter = RowFilter { parent: Some(scope.to_string()), limit: BANS_IN_MEMORY_MAX, ..RowFilter::default() };
     let bans: Vec<Ban> = row::select_records(&*engine.backend, tenant, &filter)?;
-    let mut banned = BanCheck::default();
+    let mut check = BanCheck::default();
     let whole = normalize::normalise_text(&draft.content);
-    banned.guards = keys
+    check.guards = keys
         .iter()
         .map(|key| Guard::RowInState { kind: RowKind::Bans, id: ban_digest(&key.key, scope, &whole), state: None })
         .collect();
@@ -193,26 +205,27 @@ pub(crate) fn check_bans(
     };
     if bans.len() < BANS_IN_MEMORY_MAX {
         if bans.is_empty() {
-            return Ok(banned);
+            return Ok(check);
         }
         let lengths: std::collections::BTreeSet<usize> = bans.iter().map(|ban| ban.sentences).collect();
-        let said = digests(&normalized_values(draft, lengths.into_iter()));
-        banned.ban = bans.into_iter().find(|ban| said.contains(&ban.digest));
+        let draft_digests = digests(&normalized_values(draft, lengths.into_iter()));
+        check.ban = bans.into_iter().find(|ban| draft_digests.contains(&ban.digest));
     } else {
+        // The sentence counts of all bans are unknown here, so only single sentences and whole fields are checked.
         for digest in digests(&normalized_values(draft, 1..=1)).into_iter().take(DIGEST_LOOKUPS_MAX) {
-            banned.ban = banned.ban.or(row::get_record(&*engine.backend, tenant, &digest)?);
+            check.ban = check.ban.or(row::get_record(&*engine.backend, tenant, &digest)?);
         }
     }
-    Ok(banned)
+    Ok(check)
 }
 
-/// The rows that keep these values from coming back to a scope.
+/// Plans bans of these values in a scope.
 pub(crate) fn plan_bans<'a>(
     engine: &Engine,
     tenant: TenantId,
     scope: &Scope,
     values: impl Iterator<Item = (MemoryId, &'a str)>,
-    why: &BanReason<'_>,
+    reason: &BanReason<'_>,
 ) -> Result<Vec<Write>, Error> {
     let key = ensure_ban_key(engine, tenant)?;
     let mut writes = Vec::new();
@@ -221,27 +234,27 @@ pub(crate) fn plan_bans<'a>(
             digest: ban_digest(&key.key, scope, &normalize::normalise_text(content)),
             scope: scope.clone(),
             sentences: normalize::normalised_sentences(content).len(),
-            cause: why.cause,
+            cause: reason.cause,
             memory,
-            by: why.by.to_owned(),
-            why: why.why.map(|why| safety::without_secrets(why.to_owned())),
-            at: why.at,
+            by: reason.by.to_owned(),
+            why: reason.why.map(|why| safety::without_secrets(why.to_owned())),
+            at: reason.at,
         };
-        // A quarantine ends one day; it must not take the place of a ban that does not.
-        let held = why.cause == BanCause::Quarantine;
-        if !held || engine.backend.get_row(tenant, RowKind::Bans, &ban.digest)?.is_none() {
+        // The ban of a quarantine is lifted with it, so it must not overwrite a permanent ban of the same value.
+        let is_temporary = reason.cause == BanCause::Quarantine;
+        if !is_temporary || engine.backend.get_row(tenant, RowKind::Bans, &ban.digest)?.is_none() {
             writes.push(Write::Row(ban.to_row()));
         }
     }
     Ok(writes)
 }
 
-/// No other key was made or brought.
+/// Guard that no key was created or imported since these were read.
 pub(crate) fn ban_key_count_guard(keys: &[BanKey]) -> Guard {
     Guard::RowCountIs { kind: RowKind::Bans, state: BAN_KEY_STATE, count: keys.len() as u64 }
 }
 
-/// What [`Engine::banned`] found.
+/// Result of [`check_bans`]: the matching ban, if any, and the guards for the write.
 #[derive(Debug, Default)]
 pub(crate) struct BanCheck {
     pub ban: Option<Ban>,
@@ -249,30 +262,32 @@ pub(crate) struct BanCheck {
 }
 
 impl Ban {
-    /// Says when and why, never what.
+    /// The refusal of a draft that matches this ban. Names time, author and reason, not the value.
     pub fn to_refusal(&self) -> Refusal {
         let day = self.at.to_string();
         let day = day.get(..10).unwrap_or(&day).to_owned();
         let why = self.why.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
-        let deed = match self.cause {
+        let operation = match self.cause {
             BanCause::Forget => "forgotten",
             BanCause::Redact => "redacted",
             BanCause::Erase => "erased",
             BanCause::Quarantine => "quarantined",
         };
-        let message = format!("this was {deed} on {day} by {}{why}; it may not return to {}", self.by, self.scope);
+        let message = format!("this was {operation} on {day} by {}{why}; it may not return to {}", self.by, self.scope);
         Refusal::new("policy.forgotten", message)
-            .with_hint("leave it out; whoever forgot it can lift that with `ingrain ban lift`")
+            .with_hint("leave it out, or ask an admin to lift the ban with `ingrain ban lift`")
     }
 }
 
-/// The normalised values a draft says: its fields, and its sentences in runs of these lengths.
+/// The normalised values of a draft to compare with bans: whole fields, and runs of so many sentences of the content.
 fn normalized_values(draft: &Draft, lengths: impl Iterator<Item = usize>) -> Vec<String> {
+    // Profile memories keep their value in metadata.
     let profile = draft.metadata.as_ref().and_then(|metadata| metadata.get("value")).and_then(|value| value.as_str());
     let fields = [Some(draft.content.as_str()), draft.title.as_deref(), draft.recall_hint.as_deref(), profile];
     let mut values: Vec<String> = fields.into_iter().flatten().map(normalize::normalise_text).collect();
     let sentences = normalize::normalised_sentences(&draft.content);
     for length in lengths.filter(|length| *length > 0) {
+        // Short runs, such as "ok", occur everywhere and do not identify a value.
         values.extend(sentences.windows(length).map(|run| run.concat()).filter(|run| normalize::is_distinctive(run)));
     }
     values.sort();
@@ -280,6 +295,7 @@ fn normalized_values(draft: &Draft, lengths: impl Iterator<Item = usize>) -> Vec
     values
 }
 
+/// Keyed digest of scope and value. The scope is part of it, so equal values in two scopes cannot be linked.
 fn ban_digest(key: &str, scope: &Scope, value: &str) -> String {
     let scope = serde_json::to_string(scope).unwrap_or_default();
     normalize::hmac_sha256_hex(key, &[&scope, value])

@@ -1,4 +1,5 @@
-//! Erasures of a tenant: a save that began before one is not written after it.
+//! Erasures of a tenant: a save that began before an erasure must not be committed after it.
+
 use jiff::Timestamp;
 
 use crate::Engine;
@@ -7,25 +8,25 @@ use crate::model::guard::Guard;
 use crate::model::id::TenantId;
 use crate::model::row::{RowFilter, RowKind};
 
-/// How certificates of tenants are told from others.
+/// State of certificates of tenant erasures; those of users and single memories have others.
 const TENANT_ERASURE_STATE: &str = "tenant";
 
-/// Erasures of one tenant that are counted.
+/// Most certificates that are counted.
 const ERASURES_MAX: usize = 10_000;
 
-/// The tenant was not erased since it was looked at: what was let in before that is not written after it.
+/// Guard that the tenant was not erased since its erasures were counted.
 pub(crate) fn erasure_count_guard(count: u64) -> Guard {
     Guard::RowCountIs { kind: RowKind::Certificates, state: TENANT_ERASURE_STATE, count }
 }
 
-/// How often the tenant was erased.
+/// Number of erasures of the tenant.
 pub(crate) fn count_erasures(engine: &Engine, tenant: TenantId) -> Result<u64, Error> {
     let erasures =
         RowFilter { state: Some(TENANT_ERASURE_STATE.to_owned()), limit: ERASURES_MAX, ..RowFilter::default() };
     Ok(engine.backend.list_rows(tenant, RowKind::Certificates, &erasures)?.len() as u64)
 }
 
-/// As [`Engine::erasures`], as last read.
+/// As [`count_erasures`], from the cache. A write that relies on it needs [`erasure_count_guard`].
 pub(crate) fn cached_erasure_count(engine: &Engine, tenant: TenantId) -> Result<u64, Error> {
     if let Some(count) = engine.tenant_cache.erasure_count(tenant) {
         return Ok(count);
@@ -35,8 +36,9 @@ pub(crate) fn cached_erasure_count(engine: &Engine, tenant: TenantId) -> Result<
     Ok(count)
 }
 
-/// What was begun before the tenant was erased does not go on after it.
-pub(crate) fn ensure_not_erased_since(engine: &Engine, tenant: TenantId, begun: Timestamp) -> Result<(), Error> {
+/// Fails if the tenant was erased after a save began. Without this check, the retry of a save whose guard failed
+/// because of the erasure would write the erased text again.
+pub(crate) fn ensure_not_erased_since(engine: &Engine, tenant: TenantId, began_at: Timestamp) -> Result<(), Error> {
     let newest = RowFilter {
         state: Some(TENANT_ERASURE_STATE.to_owned()),
         newest_first: true,
@@ -45,8 +47,9 @@ pub(crate) fn ensure_not_erased_since(engine: &Engine, tenant: TenantId, begun: 
     };
     let certificates = engine.backend.list_rows(tenant, RowKind::Certificates, &newest)?;
     match certificates.first() {
-        Some(certificate) if certificate.at >= begun => {
-            Err(Error::conflict("conflict.erased", "the tenant was erased meanwhile; nothing was saved"))
+        // An erasure in the same microsecond counts as later.
+        Some(certificate) if certificate.at >= began_at => {
+            Err(Error::conflict("conflict.erased", "the tenant was erased in the meantime; nothing was saved"))
         }
         _ => Ok(()),
     }

@@ -1,4 +1,4 @@
-//! What a tenant has set up: stores, pipelines, bans, allowed findings, and the cache of them.
+//! Configuration and state of a tenant: stores, pipelines, bans, allow list, erasures, and the cache of its rows.
 
 pub mod allow_list;
 pub mod bans;

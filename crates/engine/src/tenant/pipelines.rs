@@ -1,4 +1,4 @@
-//! Pipelines: an agent of one has memory only where somebody enabled it.
+//! Pipelines: an agent of a pipeline has memory only after an admin's opt-in.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -15,15 +15,15 @@ use crate::policy::admins_only;
 use crate::ports::change::{Change, Write};
 use crate::ports::row;
 
-/// One agent's opt-in.
+/// Memory settings of one agent in one pipeline.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct OptIn {
     pub pipeline: String,
     pub agent: String,
     pub enabled: bool,
-    /// Most memories one recall returns; `None`: the default.
+    /// Most memories per recall; `None`: `limits.lesson_recall_max`.
     pub max_recall: Option<u32>,
-    /// Most bytes of one lesson; `None`: the ruleset's cap.
+    /// Most bytes per lesson, if below the ruleset's cap; `None`: the ruleset's cap.
     pub max_content_bytes: Option<u64>,
     pub changed_at: Timestamp,
 }
@@ -45,19 +45,19 @@ impl SideRecord for OptIn {
 }
 
 fn opt_in_id(pipeline: &str, agent: &str) -> String {
-    // The unit separator cannot occur in a name, so no two pairs share an id.
+    // The unit separator is a control character, which no name may contain: no two pairs share an id.
     format!("{pipeline}\u{1f}{agent}")
 }
 
 impl Engine {
-    /// The caller's own opt-in, where its pipeline gave one.
+    /// The caller's opt-in; `None` if there is none, it is disabled, or the caller is in no pipeline.
     pub fn opt_in(&self, caller: &Caller) -> Result<Option<OptIn>, Error> {
         let (Some(pipeline), Some(agent)) = (&caller.pipeline, &caller.agent) else { return Ok(None) };
         let found: Option<OptIn> = row::get_record(&*self.backend, caller.tenant, &opt_in_id(pipeline, agent))?;
         Ok(found.filter(|opt_in| opt_in.enabled))
     }
 
-    /// Turns an agent's memory in a pipeline on or off. Turning it off keeps what was saved.
+    /// Enables or disables an agent's memory in a pipeline. Disabling keeps the saved memories. Admins only.
     pub fn set_opt_in(&self, caller: &Caller, opt_in: OptIn) -> Result<OptIn, Error> {
         admins_only(caller)?;
         check_label("pipeline", &opt_in.pipeline, self.limits())?;
@@ -72,6 +72,7 @@ impl Engine {
         Ok(opt_in)
     }
 
+    /// Opt-ins of one pipeline or of all. Admins only.
     pub fn opt_ins(&self, caller: &Caller, pipeline: Option<&str>) -> Result<Vec<OptIn>, Error> {
         admins_only(caller)?;
         let filter =
@@ -79,8 +80,9 @@ impl Engine {
         row::select_records(&*self.backend, caller.tenant, &filter)
     }
 
-    /// Deletes a pipeline: its opt-ins and, with all history, its memories. Answers how many memories went.
+    /// Deletes a pipeline's opt-ins and its memories with their history. Returns the number of memories. Admins only.
     pub fn delete_pipeline(&self, caller: &Caller, pipeline: &str) -> Result<u64, Error> {
+        // Refuses callers other than admins. Includes disabled opt-ins, whose memories are still stored.
         let opt_ins = self.opt_ins(caller, Some(pipeline))?;
         let stores = self.stores(caller)?;
         let now = self.clock.now();
@@ -88,6 +90,7 @@ impl Engine {
         for opt_in in &opt_ins {
             change = change.with_write(Write::DeleteRow { kind: RowKind::Pipelines, id: opt_in.row_id() });
             let scope = Scope::Pipeline { pipeline: opt_in.pipeline.clone(), agent: opt_in.agent.clone() };
+            // Custom stores of scope `pipeline`, too, not only `lessons`.
             for store in stores.iter().filter(|store| store.scope == scope.kind()) {
                 let place = Place { store: store.slug.clone(), scope: scope.clone() };
                 change = change.with_write(Write::Erase { place });

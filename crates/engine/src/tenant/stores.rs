@@ -1,4 +1,4 @@
-//! Stores: list, create, archive; and the ones that appear on first use.
+//! Stores: listing, creating, archiving, and the built-in ones that are created on first use.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::policy::{Readable, admins_only};
 use crate::ports::change::{Change, Write};
 use crate::ports::row;
 
-/// What a new store shall be.
+/// Settings of a store to create.
 #[derive(Clone, Debug)]
 pub struct NewStore {
     pub slug: String,
@@ -48,25 +48,25 @@ impl SideRecord for Store {
 }
 
 impl Engine {
-    /// All stores, archived ones too: their names are no secret, their contents are.
+    /// All stores, including archived ones. Every caller may see their names, but not their contents.
     pub fn stores(&self, caller: &Caller) -> Result<Vec<Store>, Error> {
         let filter = RowFilter { limit: self.limits().list_max, ..RowFilter::default() };
         row::select_records(&*self.backend, caller.tenant, &filter)
     }
 
-    /// A system's place in every store kept by system, for who looks nowhere else.
+    /// A system's place in every store of scope `system`, to limit a search to one system.
     pub fn places_of_system(&self, caller: &Caller, system: &str) -> Result<Vec<Place>, Error> {
-        let kept_by_system = self.stores(caller)?.into_iter().filter(|store| store.scope == ScopeKind::System);
+        let by_system = self.stores(caller)?.into_iter().filter(|store| store.scope == ScopeKind::System);
         let scope = Scope::System { system: system.to_owned() };
-        let places: Vec<Place> =
-            kept_by_system.map(|store| Place { store: store.slug, scope: scope.clone() }).collect();
+        let places: Vec<Place> = by_system.map(|store| Place { store: store.slug, scope: scope.clone() }).collect();
         match places.is_empty() {
-            // An empty list would not filter at all.
+            // An empty list of places would not filter, so the search would cover everything.
             true => Err(Error::not_found(format!("system `{system}`"))),
             false => Ok(places),
         }
     }
 
+    /// Creates a store. Admins only.
     pub fn create_store(&self, caller: &Caller, new: NewStore) -> Result<Store, Error> {
         admins_only(caller)?;
         checked_slug(&new.slug)?;
@@ -94,10 +94,11 @@ impl Engine {
         Ok(store)
     }
 
-    /// Closes a store to reading and writing. Nothing in it is deleted.
+    /// Closes a store to reads and writes. Deletes nothing. Admins only.
     pub fn archive_store(&self, caller: &Caller, slug: &str) -> Result<Store, Error> {
         admins_only(caller)?;
         let now = self.clock.now();
+        // Also for a built-in store that was never used: its row is created as archived.
         let store = Store { archived_at: Some(now), ..open_store(self, caller, slug)? };
         let event = EventBody::new(EventName::StoreArchived, caller, now).with_field("store", slug);
         self.commit(Change::new(caller.tenant, now).with_write(Write::Row(store.to_row())).with_event(event))?;
@@ -105,7 +106,7 @@ impl Engine {
     }
 }
 
-/// A store that can be read and written now. A built-in one that nobody used yet is there, and empty.
+/// Reads a store that is not archived. A built-in store that was never used counts as existing and empty.
 pub(crate) fn open_store(engine: &Engine, caller: &Caller, slug: &str) -> Result<Store, Error> {
     let store: Option<Store> = row::get_record(&*engine.backend, caller.tenant, slug)?;
     let unused = || {
@@ -115,33 +116,33 @@ pub(crate) fn open_store(engine: &Engine, caller: &Caller, slug: &str) -> Result
     store.filter(|store| store.archived_at.is_none()).ok_or_else(|| Error::not_found(format!("store `{slug}`")))
 }
 
-/// Whether the stores asked for by name are there to be read; one the caller may not look into is not.
+/// Fails if a named store does not exist or is hidden from the caller.
 pub(crate) fn ensure_stores_readable(
     engine: &Engine,
     caller: &Caller,
-    eyes: &Readable,
+    readable: &Readable,
     slugs: &[String],
 ) -> Result<(), Error> {
     for slug in slugs {
-        open_readable_store(engine, caller, eyes, slug)?;
+        open_readable_store(engine, caller, readable, slug)?;
     }
     Ok(())
 }
 
-/// As [`Engine::open_store`], to be read with these eyes.
+/// As [`open_store`]; a store hidden from the caller is not found.
 pub(crate) fn open_readable_store(
     engine: &Engine,
     caller: &Caller,
-    eyes: &Readable,
+    readable: &Readable,
     slug: &str,
 ) -> Result<Store, Error> {
-    match eyes.hidden_stores.iter().any(|closed| closed == slug) {
+    match readable.hidden_stores.iter().any(|hidden| hidden == slug) {
         true => Err(Error::not_found(format!("store `{slug}`"))),
         false => open_store(engine, caller, slug),
     }
 }
 
-/// As [`Engine::open_store`]; a built-in store that is not there yet is made.
+/// As [`open_store`]; a built-in store that was never used is created.
 pub(crate) fn store_for_write(engine: &Engine, caller: &Caller, slug: &str) -> Result<Store, Error> {
     let store: Option<Store> = row::get_record(&*engine.backend, caller.tenant, slug)?;
     match (store, find_builtin_store(slug)) {
@@ -149,9 +150,9 @@ pub(crate) fn store_for_write(engine: &Engine, caller: &Caller, slug: &str) -> R
         (None, Some(builtin)) => {
             let store = builtin.to_store(StoreId(engine.clock.fresh_id()), engine.clock.now());
             match engine.backend.commit_setup(plan_new_store(caller, &store)) {
-                // Nobody waits twice: who could not make it could not save either.
+                // Fail now: the save itself would only wait for the same database once more.
                 Err(error @ (StoreError::Busy(_) | StoreError::Unavailable(_))) => Err(error.into()),
-                // Somebody else may have made it at the same moment: theirs is as good.
+                // A failed guard means that another process has created it; read that one.
                 _ => open_store(engine, caller, slug),
             }
         }
@@ -159,16 +160,17 @@ pub(crate) fn store_for_write(engine: &Engine, caller: &Caller, slug: &str) -> R
     }
 }
 
-/// As [`Engine::store_for_write`], as last read.
+/// As [`store_for_write`], from the cache. The write needs [`crate::tenant::cache::open_store_guard`].
 pub(crate) fn cached_store_for_write(engine: &Engine, caller: &Caller, slug: &str) -> Result<Arc<Store>, Error> {
-    if let Some(known) = engine.tenant_cache.store(caller.tenant, slug) {
-        return Ok(known);
+    if let Some(cached) = engine.tenant_cache.store(caller.tenant, slug) {
+        return Ok(cached);
     }
     let store = Arc::new(store_for_write(engine, caller, slug)?);
     engine.tenant_cache.cache_store(caller.tenant, &store);
     Ok(store)
 }
 
+/// Plans the creation of a store, guarded against one with the same slug.
 pub(crate) fn plan_new_store(caller: &Caller, store: &Store) -> Change {
     let event = EventBody::new(EventName::StoreCreated, caller, store.created_at)
         .with_field("store", &store.slug)
@@ -180,6 +182,7 @@ pub(crate) fn plan_new_store(caller: &Caller, store: &Store) -> Change {
 }
 
 pub(crate) fn checked_slug(slug: &str) -> Result<(), Error> {
+    // ASCII only: slugs appear in URLs, flags and file names.
     let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'-';
     match !slug.is_empty() && slug.len() <= 64 && slug.bytes().all(plain) {
         true => Ok(()),
@@ -190,6 +193,7 @@ pub(crate) fn checked_slug(slug: &str) -> Result<(), Error> {
     }
 }
 
+/// The ruleset of a store; an error if it is no longer configured.
 pub(crate) fn ruleset_of<'a>(engine: &'a Engine, store: &Store) -> Result<&'a Ruleset, Error> {
     engine.settings.rulesets.get(&store.ruleset).ok_or_else(|| {
         let message = format!("store `{}` needs ruleset `{}`, which is not configured", store.slug, store.ruleset);

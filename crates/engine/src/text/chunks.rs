@@ -397,9 +397,19 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_chunk_is_over_the_size(text in "(# [a-z]{1,9}\n|\n~~~sh\n(([a-z =;]{0,90}\n){0,60}|[a-z一-龥]{0,900}\n)~~~\n\n|[a-zA-Z0-9 ]{0,400}\n|\n|[一-龥]{0,300}|[🚀🙂 ]{0,200}){0,12}") {
+        fn no_chunk_is_over_the_size(
+            text in concat!(
+                "(# [a-z]{1,9}\n",
+                "|\n~~~sh\n(([a-z =;]{0,90}\n){0,60}|[a-z一-龥]{0,900}\n)~~~\n\n",
+                "|[a-zA-Z0-9 ]{0,400}\n|\n|[一-龥]{0,300}|[🚀🙂 ]{0,200}){0,12}",
+            ),
+        ) {
             for chunk in chunk_markdown(&text) {
-                prop_assert!(token_estimate::estimate(&chunk.text) <= CHUNK_TOKENS, "{}", token_estimate::estimate(&chunk.text));
+                prop_assert!(
+                    token_estimate::estimate(&chunk.text) <= CHUNK_TOKENS,
+                    "{}",
+                    token_estimate::estimate(&chunk.text),
+                );
             }
         }
     }

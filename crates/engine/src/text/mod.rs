@@ -7,6 +7,7 @@
 //! - `markdown`: blocks of a Markdown text
 //! - `chunks`: documents cut into pieces along their headings
 //! - `normalize`: one form for texts that people consider the same, and a keyed digest of it
+//! - `digest`: SHA-256 in hex
 //! - `decode_error`: JSON errors by field, without the value
 //! - `plural`: `1 memory`, `2 memories`
 

@@ -1,4 +1,4 @@
-//! Drafts of a conversation live on while it goes on: they expire together, so many days after its last activity.
+//! Draft expiry by activity: drafts of a conversation expire together, some days after the last activity in it.
 
 use std::collections::HashMap;
 
@@ -23,20 +23,21 @@ use crate::recall::read::cursor_after;
 use crate::receipts::receipt::Receipt;
 use crate::tenant::stores;
 
-/// How long before its expiry a draft is looked at: upkeep that runs once a day never comes too late.
+/// Hours before its expiry that a draft is extended. Two days: upkeep that runs once a day is never too late.
 const LOOK_AHEAD_HOURS: i64 = 48;
-/// The newest memories of a conversation that tell of its last activity.
+/// Newest memories of a conversation that are read to find its last save.
 const NEWEST_MEMORIES_MAX: usize = 20;
 
-/// Moves the expiry of drafts whose conversation was active after them.
+/// Extends the drafts that expire soon and whose conversation was active after they were saved; returns how many.
 pub(crate) fn extend_drafts(engine: &Engine, tenant: TenantId, batch: usize) -> Result<u64, Error> {
     let now = engine.clock.now();
     let soon = now.checked_add(LOOK_AHEAD_HOURS.hours()).unwrap_or(now);
-    // The same states as for what has expired: the index of expiries holds no others.
+    // The partial index on expiry holds only these two states.
     let states = vec![State::Active, State::Constrained];
     let scopes = vec![ScopeKind::Conversation];
     let filter = Filter { expired_by: Some(soon), scopes, states, ..Filter::default() };
-    let mut lasts: HashMap<Place, Option<Timestamp>> = HashMap::new();
+    // Drafts of one conversation share their expiry: it is computed once for each place.
+    let mut expiries: HashMap<Place, Option<Timestamp>> = HashMap::new();
     let (mut extended, mut after) = (0, None);
     loop {
         let page = PageRequest { order: SortOrder::Expiring, after, limit: batch };
@@ -44,15 +45,15 @@ pub(crate) fn extend_drafts(engine: &Engine, tenant: TenantId, batch: usize) -> 
         after = due.last().and_then(|last| cursor_after(SortOrder::Expiring, last));
         for memory in due.iter().filter(|memory| expires_by_activity(engine, tenant, memory)) {
             let place = Place { store: memory.store.clone(), scope: memory.scope.clone() };
-            let last = match lasts.get(&place) {
-                Some(last) => *last,
+            let expiry = match expiries.get(&place) {
+                Some(expiry) => *expiry,
                 None => {
-                    let last = draft_expiry_time(engine, tenant, &place)?;
-                    lasts.insert(place, last);
-                    last
+                    let expiry = draft_expiry_time(engine, tenant, &place)?;
+                    expiries.insert(place, expiry);
+                    expiry
                 }
             };
-            if let Some(until) = last.filter(|until| Some(*until) > memory.expires_at) {
+            if let Some(until) = expiry.filter(|until| Some(*until) > memory.expires_at) {
                 extended += u64::from(commit_extension(engine, tenant, memory, until, now)?);
             }
         }
@@ -62,36 +63,37 @@ pub(crate) fn extend_drafts(engine: &Engine, tenant: TenantId, batch: usize) -> 
     }
 }
 
-/// Days a draft of this store's conversations lives after the last activity.
+/// Days a draft in this store lives after the last activity of its conversation; `None` if the ruleset sets none.
 fn draft_lifetime_days(engine: &Engine, tenant: TenantId, slug: &str) -> Option<i64> {
+    // Errors count as no lifetime: a draft in a store that cannot be opened simply expires.
     let store = stores::open_store(engine, &Caller::admin(tenant), slug).ok()?;
     stores::ruleset_of(engine, &store).ok()?.conversation_draft_days.map(i64::from)
 }
 
-/// A draft whose expiry nobody chose: one that was chosen is sooner than activity gives.
+/// Whether the expiry of a draft was set by the ruleset. An expiry before that was chosen by a caller and stays.
 fn expires_by_activity(engine: &Engine, tenant: TenantId, memory: &Memory) -> bool {
     let days = draft_lifetime_days(engine, tenant, &memory.store);
-    let given = days.and_then(|days| add_days(memory.updated_at, days));
-    memory.trust == Trust::AgentDraft && given.is_some() && memory.expires_at >= given
+    let by_ruleset = days.and_then(|days| add_days(memory.updated_at, days));
+    memory.trust == Trust::AgentDraft && by_ruleset.is_some() && memory.expires_at >= by_ruleset
 }
 
-/// When the drafts of a conversation expire, by its last save and the last context made for it.
+/// Expiry of the drafts of a conversation, from its last save or the last context that was built for it.
 fn draft_expiry_time(engine: &Engine, tenant: TenantId, place: &Place) -> Result<Option<Timestamp>, Error> {
     let Scope::Conversation { conversation } = &place.scope else { return Ok(None) };
     let Some(days) = draft_lifetime_days(engine, tenant, &place.store) else { return Ok(None) };
     let filter = Filter { places: vec![place.clone()], states: State::ALL.to_vec(), ..Filter::default() };
     let page = PageRequest { order: SortOrder::Newest, after: None, limit: NEWEST_MEMORIES_MAX };
     let saved = engine.backend.list_memories(&Readable::whole_tenant(tenant), &filter, &page)?;
-    // What upkeep itself archived is no activity.
+    // Archiving by upkeep also sets `updated_at`, but is no activity.
     let saved = saved.iter().filter(|memory| memory.archived_at.is_none()).map(|memory| memory.updated_at).max();
     let of_conversation =
         RowFilter { subject: Some(conversation.clone()), newest_first: true, limit: 1, ..RowFilter::default() };
-    let asked: Vec<Receipt> = row::select_records(&*engine.backend, tenant, &of_conversation)?;
-    let asked = asked.first().map(|receipt| receipt.at);
-    Ok(saved.max(asked).and_then(|last| add_days(last, days)))
+    let receipts: Vec<Receipt> = row::select_records(&*engine.backend, tenant, &of_conversation)?;
+    let last_context = receipts.first().map(|receipt| receipt.at);
+    Ok(saved.max(last_context).and_then(|last| add_days(last, days)))
 }
 
-/// A version that says so; the memory itself did not change, so its date stays.
+/// Commits the new expiry as a version. `updated_at` stays: an extension is no activity. `false` after a lost race.
 fn commit_extension(
     engine: &Engine,
     tenant: TenantId,
@@ -99,8 +101,8 @@ fn commit_extension(
     until: Timestamp,
     now: Timestamp,
 ) -> Result<bool, Error> {
-    let caller = Caller { principal: "ingrain".to_owned(), ..Caller::admin(tenant) };
-    let reason = Some("its conversation goes on".to_owned());
+    let caller = Caller::system(tenant);
+    let reason = Some("its conversation is still active".to_owned());
     let stamp = VersionStamp::new(&caller, engine.fresh_version_id(), now, reason);
     let entry = VersionedEntry::from_transition(memory, Operation::Extend, stamp, Vec::new(), |memory| {
         memory.expires_at = Some(until);
@@ -112,6 +114,7 @@ fn commit_extension(
         .with_entry(entry.with_updated_at(memory.updated_at));
     match engine.commit(change) {
         Ok(_) => Ok(true),
+        // The draft changed meanwhile. It is due again at the next upkeep, two days are enough for that.
         Err(StoreError::Guard(_)) => Ok(false),
         Err(error) => Err(error.into()),
     }

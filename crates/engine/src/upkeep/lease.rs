@@ -1,4 +1,5 @@
-//! Leases: of many processes, one does a piece of a tenant's work. Whoever dies holding one holds it up for minutes.
+//! Work leases: only one of many processes does a tenant's background work. The lease of a process that died runs out
+//! after some minutes.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -13,11 +14,11 @@ use crate::ports::change::{Change, Write};
 use crate::ports::row;
 use crate::upkeep::batch_size::BatchSizer;
 
-/// How long a lease holds without a sign of life: longer than the slowest batch, short enough that work left by a
-/// process that died is taken up soon.
+/// Seconds a lease is valid without renewal: longer than the slowest batch, short enough that the work of a dead
+/// process is soon taken over.
 const LEASE_SECONDS: i64 = 300;
 
-/// Who does it, and until when nobody else may.
+/// The stored lease. `holder` is a fresh id for each acquisition, and serves as the row state that guards check.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct LeaseRow {
     work: String,
@@ -41,42 +42,44 @@ impl SideRecord for LeaseRow {
     }
 }
 
-/// One process's turn at a piece of work. Nothing is written before there is something to do.
+/// A lease as one process sees it. Nothing is written until the first [`WorkLease::acquire_or_renew`].
 pub(crate) struct WorkLease<'a> {
     engine: &'a Engine,
     tenant: TenantId,
     work: &'static str,
     lease: Option<LeaseRow>,
     is_held_elsewhere: bool,
-    pace: BatchSizer,
+    batch_sizer: BatchSizer,
 }
 
-/// What came of asking for the turn.
+/// Result of acquiring or renewing a lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LeaseStatus {
-    /// Just got it: somebody may have done the work meanwhile, so look again.
+    /// New lease: the previous holder may have done the listed work, so list it again.
     Acquired,
     Held,
-    /// Another process has it.
+    /// Another process holds it.
     HeldElsewhere,
 }
 
 impl<'a> WorkLease<'a> {
     pub(crate) fn new(engine: &'a Engine, tenant: TenantId, work: &'static str) -> WorkLease<'a> {
-        WorkLease { engine, tenant, work, lease: None, is_held_elsewhere: false, pace: BatchSizer::default() }
+        WorkLease { engine, tenant, work, lease: None, is_held_elsewhere: false, batch_sizer: BatchSizer::default() }
     }
 
-    /// Takes the lease, or keeps it alive.
+    /// Acquires the lease, or renews it once half of its time has passed.
     pub(crate) fn acquire_or_renew(&mut self) -> Result<LeaseStatus, Error> {
         let now = self.engine.clock.now();
-        let standing = match &self.lease {
+        let stored = match &self.lease {
+            // Renewing at half time leaves a slow batch the other half.
             Some(lease) if lease.until.duration_since(now).as_secs() > LEASE_SECONDS / 2 => {
                 return Ok(LeaseStatus::Held);
             }
             Some(lease) => Some(lease.clone()),
             None => row::get_record::<LeaseRow>(&*self.engine.backend, self.tenant, self.work)?,
         };
-        if self.lease.is_none() && standing.as_ref().is_some_and(|lease| lease.until > now) {
+        // A row whose time has passed belongs to a process that died: it is overwritten below.
+        if self.lease.is_none() && stored.as_ref().is_some_and(|lease| lease.until > now) {
             self.is_held_elsewhere = true;
             return Ok(LeaseStatus::HeldElsewhere);
         }
@@ -84,7 +87,9 @@ impl<'a> WorkLease<'a> {
         let until = now.saturating_add(SignedDuration::from_secs(LEASE_SECONDS)).unwrap_or(now);
         let lease = LeaseRow { work: self.work.to_owned(), holder, until };
         let change =
-            self.guarded_change(now, standing.map(|lease| lease.row_state())).with_write(Write::Row(lease.to_row()));
+            self.guarded_change(now, stored.map(|lease| lease.row_state())).with_write(Write::Row(lease.to_row()));
+        // `commit_setup`: a lease is no effect of the call under an idempotency key.
+        // The guard on the stored holder lets one of several successors win.
         match self.engine.backend.commit_setup(change) {
             Ok(_) => {
                 let renewed = self.lease.replace(lease).is_some();
@@ -99,37 +104,39 @@ impl<'a> WorkLease<'a> {
         }
     }
 
-    /// Does a batch in small transactions, at the pace found so far.
+    /// Runs `work` on a batch in small transactions of an adaptive size.
     pub(crate) fn run_in_batches<T>(
         &mut self,
         batch: &[T],
         work: impl Fn(&[T]) -> Result<u64, Error>,
     ) -> Result<u64, Error> {
-        self.pace.run_batches(&*self.engine.clock, batch, work)
+        self.batch_sizer.run_batches(&*self.engine.clock, batch, work)
     }
 
-    /// Transactions so far, and the longest of them.
+    /// Number of transactions so far, and the duration of the longest.
     pub(crate) fn batch_stats(&self) -> (u64, SignedDuration) {
-        self.pace.transaction_stats()
+        self.batch_sizer.transaction_stats()
     }
 
-    /// Whether another process was at it.
+    /// Whether another process held the lease at some attempt.
     pub(crate) fn was_held_elsewhere(&self) -> bool {
         self.is_held_elsewhere
     }
 
-    /// Lets others have it. A lease that ran out meanwhile is somebody else's.
+    /// Deletes the lease. If it ran out and another process took it, the guard fails and nothing happens.
     pub(crate) fn release_lease(self) -> Result<(), Error> {
         let Some(lease) = &self.lease else { return Ok(()) };
-        let gone = Write::DeleteRow { kind: RowKind::Leases, id: lease.row_id() };
-        match self.engine.commit(self.guarded_change(self.engine.clock.now(), Some(lease.row_state())).with_write(gone))
+        let delete = Write::DeleteRow { kind: RowKind::Leases, id: lease.row_id() };
+        match self
+            .engine
+            .commit(self.guarded_change(self.engine.clock.now(), Some(lease.row_state())).with_write(delete))
         {
             Ok(_) | Err(StoreError::Guard(_)) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Only if the lease is still as it was seen.
+    /// A change that commits only if the lease row is in this state (`None`: absent).
     fn guarded_change(&self, now: Timestamp, state: Option<String>) -> Change {
         Change::new(self.tenant, now).with_guard(Guard::RowInState {
             kind: RowKind::Leases,

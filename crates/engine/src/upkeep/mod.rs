@@ -1,4 +1,5 @@
-//! Upkeep: expiry, decay, quota, missing vectors. Small steps, safe to run in many processes at once.
+//! Upkeep: work that time makes due: expiry, decay, lapsed reviews, old receipts, missing vectors. Runs in small
+//! transactions under a lease, so many processes may call it at once.
 
 pub(crate) mod batch_size;
 pub(crate) mod draft_expiry;
@@ -27,12 +28,12 @@ use crate::tenant::stores;
 use crate::upkeep::lease::{LeaseStatus, WorkLease};
 use crate::write::quota;
 
-/// How much one call does.
+/// Bounds on the work of one call.
 #[derive(Clone, Copy, Debug)]
 pub struct UpkeepOptions {
-    /// Memories looked up at once; fewer are changed in one transaction, so that writers never wait long.
+    /// Memories read at once. A transaction changes fewer of them, see `batch_size`.
     pub batch: usize,
-    /// Batches of each sort before the call returns.
+    /// Batches of each kind of work before the call returns.
     pub batches_max: usize,
 }
 
@@ -42,60 +43,63 @@ impl Default for UpkeepOptions {
     }
 }
 
-/// What a call did.
+/// Counts of what one call did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct UpkeepReport {
     pub expired: u64,
-    /// Faded away: nobody recalled them.
+    /// Archived because their importance decayed: they were not recalled.
     pub archived: u64,
     pub embedded: u64,
-    /// Still without a vector, where the embedder gave none; counted up to one batch.
+    /// Memories still without a vector because the embedder failed; counted up to one batch.
     pub unembedded: u64,
-    /// Why it gave none.
+    /// Error of the embedder.
     #[serde(skip)]
     pub embedder_down: Option<String>,
-    /// Proposals that waited too long.
+    /// Reviews closed because they waited too long.
     pub lapsed: u64,
-    /// Another process is at it.
+    /// Another process held the lease.
     #[serde(skip)]
     pub elsewhere: bool,
-    /// Drafts of conversations that are still going on.
+    /// Drafts extended because their conversation is still active.
     pub extended: u64,
-    /// Receipts and touches past their time.
+    /// Receipts and usage records deleted after their retention time.
     pub receipts: u64,
-    /// Transactions it took, and the longest of them: nobody else was held up longer.
     #[serde(skip)]
     pub transactions: u64,
+    /// Longest transaction: the longest time another writer had to wait.
     #[serde(skip)]
     pub longest: SignedDuration,
 }
 
 impl Engine {
-    /// As [`Engine::upkeep`], because somebody asks for it now.
+    /// [`Engine::upkeep`] on request of a caller. Admins only.
     pub fn upkeep_now(&self, caller: &Caller, upkeep: UpkeepOptions) -> Result<UpkeepReport, Error> {
         admins_only(caller)?;
         self.upkeep(caller.tenant, upkeep)
     }
 
-    /// Does what is due for one tenant. Of several processes at once one does it; the others come back with nothing.
+    /// Does all work that is due for one tenant. If another process holds the lease, returns with little or nothing
+    /// done.
     pub fn upkeep(&self, tenant: TenantId, upkeep: UpkeepOptions) -> Result<UpkeepReport, Error> {
-        let mut shift = WorkLease::new(self, tenant, "upkeep");
-        let done = run_upkeep(self, tenant, upkeep, &mut shift);
-        let (elsewhere, (transactions, longest)) = (shift.was_held_elsewhere(), shift.batch_stats());
-        shift.release_lease()?;
+        let mut lease = WorkLease::new(self, tenant, "upkeep");
+        let done = run_upkeep(self, tenant, upkeep, &mut lease);
+        let (elsewhere, (transactions, longest)) = (lease.was_held_elsewhere(), lease.batch_stats());
+        // Released before the result is looked at: a failed upkeep must not block the next one for minutes.
+        lease.release_lease()?;
         Ok(UpkeepReport { elsewhere, transactions, longest, ..done? })
     }
 
-    /// The part of upkeep that gives vectors, under the same lease, while `going_on`: for a process with one client.
+    /// Embeds memories without a vector, under the same lease, while `may_continue` is true. For a process that serves
+    /// one client and runs no full upkeep.
     pub fn upkeep_vectors(
         &self,
         tenant: TenantId,
         upkeep: UpkeepOptions,
-        going_on: &dyn Fn() -> bool,
+        may_continue: &dyn Fn() -> bool,
     ) -> Result<UpkeepReport, Error> {
-        let mut shift = WorkLease::new(self, tenant, "upkeep");
-        let done = embed_missing(self, tenant, upkeep, &mut shift, going_on);
-        shift.release_lease()?;
+        let mut lease = WorkLease::new(self, tenant, "upkeep");
+        let done = embed_missing(self, tenant, upkeep, &mut lease, may_continue);
+        lease.release_lease()?;
         done
     }
 }
@@ -104,48 +108,50 @@ fn run_upkeep(
     engine: &Engine,
     tenant: TenantId,
     upkeep: UpkeepOptions,
-    shift: &mut WorkLease<'_>,
+    lease: &mut WorkLease<'_>,
 ) -> Result<UpkeepReport, Error> {
     let now = engine.clock.now();
-    let retire = |due: &[Memory], operation, name| archive_batch(engine, tenant, due, operation, name, now);
-    // Before anything expires: what goes on does not.
+    let archive = |due: &[Memory], operation, name| archive_batch(engine, tenant, due, operation, name, now);
+    // Before expiry: drafts of an active conversation must not expire.
     let extended = draft_expiry::extend_drafts(engine, tenant, upkeep.batch)?;
     Ok(UpkeepReport {
         extended,
         expired: run_in_batches(
             upkeep,
-            shift,
+            lease,
             || list_expired(engine, tenant, upkeep.batch, now),
-            |due| retire(due, Operation::Expire, EventName::Expired),
+            |due| archive(due, Operation::Expire, EventName::Expired),
         )?,
         archived: run_in_batches(
             upkeep,
-            shift,
+            lease,
             || list_faded(engine, tenant, upkeep.batch, now),
-            |due| retire(due, Operation::Archive, EventName::Archived),
+            |due| archive(due, Operation::Archive, EventName::Archived),
         )?,
+        // Without a lease: each review is closed under a guard of its own.
         lapsed: decide::expire_reviews(engine, tenant, now)?,
-        receipts: receipts::purge_receipts(engine, tenant, upkeep, shift)?,
-        ..embed_missing(engine, tenant, upkeep, shift, &|| true)?
+        receipts: receipts::purge_receipts(engine, tenant, upkeep, lease)?,
+        ..embed_missing(engine, tenant, upkeep, lease, &|| true)?
     })
 }
 
-/// Gives vectors to what has none of the current model, and says what is left where the embedder gives none.
+/// Embeds memories without a vector of the current model. If the embedder fails, reports the error and how many are
+/// left.
 fn embed_missing(
     engine: &Engine,
     tenant: TenantId,
     upkeep: UpkeepOptions,
-    shift: &mut WorkLease<'_>,
-    going_on: &dyn Fn() -> bool,
+    lease: &mut WorkLease<'_>,
+    may_continue: &dyn Fn() -> bool,
 ) -> Result<UpkeepReport, Error> {
-    let due = || match going_on() {
+    let due = || match may_continue() {
         true => Ok(engine.backend.list_unembedded(tenant, engine.embedder.model(), upkeep.batch)?),
         false => Ok(Vec::new()),
     };
     let down = Cell::new(None);
-    let embedded = run_in_batches(upkeep, shift, due, |due| match embed_memories(engine, due) {
+    let embedded = run_in_batches(upkeep, lease, due, |due| match embed_memories(engine, due) {
         Ok(vectors) => write_vectors(engine, tenant, due, &vectors),
-        // An embedder that is down is not a failure of upkeep: the next one tries again.
+        // A failing embedder does not fail upkeep: the next call tries again. 0 changes end the batches.
         Err(error) => {
             down.set(Some(error));
             Ok(0)
@@ -166,7 +172,7 @@ fn list_expired(engine: &Engine, tenant: TenantId, limit: usize, now: Timestamp)
     Ok(engine.backend.list_memories(&Readable::whole_tenant(tenant), &filter, &page)?)
 }
 
-/// What has faded, in stores whose ruleset lets importance decay.
+/// Memories whose importance has decayed below the threshold, in stores whose ruleset lets importance decay.
 fn list_faded(engine: &Engine, tenant: TenantId, limit: usize, now: Timestamp) -> Result<Vec<Memory>, Error> {
     let (mut stores, mut layers) = (Vec::new(), Vec::new());
     for store in engine.stores(&Caller::admin(tenant))? {
@@ -178,6 +184,7 @@ fn list_faded(engine: &Engine, tenant: TenantId, limit: usize, now: Timestamp) -
     if stores.is_empty() {
         return Ok(Vec::new());
     }
+    // The key is a floating-point logarithm, so the exact value is compared below.
     let fade_below = Some(lifecycle::fade_key(lifecycle::ARCHIVE_BELOW, now));
     let filter = Filter { stores, layers, fade_below, ..Filter::default() };
     let page = PageRequest { order: SortOrder::Fading, after: None, limit };
@@ -186,33 +193,34 @@ fn list_faded(engine: &Engine, tenant: TenantId, limit: usize, now: Timestamp) -
     Ok(due)
 }
 
-/// Archives memories in one transaction; where one of them changed meanwhile, each on its own, so that it does not
-/// hold up the rest.
+/// Archives memories in one transaction. If a guard fails because one of them changed, archives each on its own, so
+/// that one does not block the rest.
 fn archive_batch(
     engine: &Engine,
     tenant: TenantId,
-    group: &[Memory],
+    batch: &[Memory],
     operation: Operation,
     name: EventName,
     now: Timestamp,
 ) -> Result<u64, Error> {
-    let caller = Caller { principal: "ingrain".to_owned(), ..Caller::admin(tenant) };
+    let caller = Caller::system(tenant);
     let steps: Vec<Change> =
-        group.iter().map(|memory| quota::plan_archive(engine, &caller, memory, operation, name, now, None)).collect();
+        batch.iter().map(|memory| quota::plan_archive(engine, &caller, memory, operation, name, now, None)).collect();
+    // `commit_setup`: these memories are due anyway, so archiving is no effect of a call under an idempotency key.
     match engine.backend.commit_setup(steps.iter().cloned().fold(Change::new(tenant, now), Change::with_change)) {
-        Ok(_) => return Ok(group.len() as u64),
+        Ok(_) => return Ok(batch.len() as u64),
         Err(StoreError::Guard(_)) => {}
         Err(error) => return Err(error.into()),
     }
-    let mut retired = 0;
+    let mut archived = 0;
     for step in steps {
         match engine.backend.commit_setup(step) {
-            Ok(_) => retired += 1,
+            Ok(_) => archived += 1,
             Err(StoreError::Guard(_)) => {}
             Err(error) => return Err(error.into()),
         }
     }
-    Ok(retired)
+    Ok(archived)
 }
 
 fn embed_memories(engine: &Engine, due: &[Memory]) -> Result<Vec<Vec<f32>>, EmbedError> {
@@ -220,11 +228,13 @@ fn embed_memories(engine: &Engine, due: &[Memory]) -> Result<Vec<Vec<f32>>, Embe
     engine.embedder.embed(&texts.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// Writes the vectors of memories that have none of the current model: the embedder was down, or is new.
+/// Commits the vectors; returns how many. Each write names the version it was made from, so a newer text keeps none of
+/// an older one.
 fn write_vectors(engine: &Engine, tenant: TenantId, due: &[Memory], vectors: &[Vec<f32>]) -> Result<u64, Error> {
     let model = engine.embedder.model().to_owned();
     let mut change = Change::new(tenant, engine.clock.now());
     for (memory, values) in due.iter().zip(vectors) {
+        // An embedder may answer with a vector that has no direction; the memory stays without one.
         let Some(vector) = Vector::quantise(values) else { continue };
         let embedding = Embedding { model: model.clone(), vector };
         change = change.with_write(Write::SetEmbedding { memory: memory.id, version: memory.version, embedding });
@@ -236,24 +246,27 @@ fn write_vectors(engine: &Engine, tenant: TenantId, due: &[Memory], vectors: &[V
     Ok(embedded)
 }
 
-/// Works on what is due, batch by batch, for as long as the turn is ours and something comes of it. `work` is one
-/// transaction.
+/// Lists due items and runs `work` on them, batch by batch, until none is left, another process holds the lease, or a
+/// batch changes nothing. `work` is one transaction and returns how many items it changed.
 pub(crate) fn run_in_batches<T>(
     upkeep: UpkeepOptions,
-    shift: &mut WorkLease<'_>,
-    due: impl Fn() -> Result<Vec<T>, Error>,
+    lease: &mut WorkLease<'_>,
+    list_due: impl Fn() -> Result<Vec<T>, Error>,
     work: impl Fn(&[T]) -> Result<u64, Error>,
 ) -> Result<u64, Error> {
     let mut worked = 0;
     for _ in 0..upkeep.batches_max {
-        let batch = due()?;
-        let hold = if batch.is_empty() { LeaseStatus::HeldElsewhere } else { shift.acquire_or_renew()? };
-        let done = match hold {
+        let batch = list_due()?;
+        // The lease is only taken when something is due: an idle tenant costs no write.
+        let status = if batch.is_empty() { LeaseStatus::HeldElsewhere } else { lease.acquire_or_renew()? };
+        let done = match status {
             LeaseStatus::HeldElsewhere => break,
+            // The list was read before the lease was held.
             LeaseStatus::Acquired => continue,
-            LeaseStatus::Held => shift.run_in_batches(&batch, &work)?,
+            LeaseStatus::Held => lease.run_in_batches(&batch, &work)?,
         };
         worked += done;
+        // The same items would come again, for ever.
         if done == 0 {
             break;
         }

@@ -1,4 +1,5 @@
-//! Receipts and usage records past their retention time.
+//! Retention: deletes receipts and usage records after `receipt_days`.
+
 use crate::Engine;
 use crate::model::error::Error;
 use crate::model::id::TenantId;
@@ -9,32 +10,32 @@ use crate::receipts::receipt;
 use crate::upkeep::lease::WorkLease;
 use crate::upkeep::{UpkeepOptions, run_in_batches};
 
-/// Deletes receipts and touches past their time; says how many.
+/// Deletes receipts and usage records past their retention time; returns how many.
 pub(crate) fn purge_receipts(
     engine: &Engine,
     tenant: TenantId,
     upkeep: UpkeepOptions,
-    shift: &mut WorkLease<'_>,
+    lease: &mut WorkLease<'_>,
 ) -> Result<u64, Error> {
     let Some(before) = receipt::receipt_retention_start(engine) else { return Ok(0) };
-    let mut gone = 0;
-    // By state, because that is how the tables are sorted by time.
-    let touches = Touch::ALL.iter().map(|touch| (RowKind::Usage, touch.as_str()));
-    for (kind, state) in std::iter::once((RowKind::Receipts, "")).chain(touches) {
+    let mut deleted = 0;
+    // One query for each state: the indexes sort by state, then time.
+    let usages = Touch::ALL.iter().map(|touch| (RowKind::Usage, touch.as_str()));
+    for (kind, state) in std::iter::once((RowKind::Receipts, "")).chain(usages) {
         let (state, before) = (Some(state.to_owned()), Some(before));
         let filter = RowFilter { state, before, limit: upkeep.batch, ..RowFilter::default() };
-        gone += run_in_batches(
+        deleted += run_in_batches(
             upkeep,
-            shift,
+            lease,
             || Ok(engine.backend.list_rows(tenant, kind, &filter)?),
             |rows| delete_rows(engine, tenant, kind, rows),
         )?;
     }
-    Ok(gone)
+    Ok(deleted)
 }
 
-pub(crate) fn delete_rows(engine: &Engine, tenant: TenantId, kind: RowKind, rows: &[Row]) -> Result<u64, Error> {
-    let going = |change: Change, row: &Row| change.with_write(Write::DeleteRow { kind, id: row.id.clone() });
-    engine.commit(rows.iter().fold(Change::new(tenant, engine.clock.now()), going))?;
+fn delete_rows(engine: &Engine, tenant: TenantId, kind: RowKind, rows: &[Row]) -> Result<u64, Error> {
+    let delete = |change: Change, row: &Row| change.with_write(Write::DeleteRow { kind, id: row.id.clone() });
+    engine.commit(rows.iter().fold(Change::new(tenant, engine.clock.now()), delete))?;
     Ok(rows.len() as u64)
 }

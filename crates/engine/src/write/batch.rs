@@ -1,4 +1,4 @@
-//! Remember many at once: turns of one conversation share a place and wait for one disk.
+//! Batch saves: many drafts of one place in one transaction. Turns of a conversation are saved this way.
 
 use crate::Engine;
 use crate::gate::{VersionStamp, VersionedEntry};
@@ -16,7 +16,7 @@ use crate::tenant::stores;
 use crate::write::remember::{Remembered, SaveOutcome, SavedMemory};
 use crate::write::{clear, plan, quota, remember};
 
-/// Whether saves without a path need no look at what stands in this place, so that many can go in one transaction.
+/// Whether drafts without a path can be saved here in one transaction: only if none depends on what the place holds.
 pub(crate) fn can_save_as_batch(engine: &Engine, caller: &Caller, store: &Store, scope: &Scope) -> Result<bool, Error> {
     Ok(stores::ruleset_of(engine, store)?.dedup == Dedup::None
         && store.access != Access::DraftWrite
@@ -24,9 +24,10 @@ pub(crate) fn can_save_as_batch(engine: &Engine, caller: &Caller, store: &Store,
         && clear::closed_run_refusal(engine, caller, scope)?.is_none())
 }
 
-/// Saves drafts of one place in one transaction, each through the gate: one that is refused does not hold up the
-/// others. Where they cannot [go together](Engine::goes_together), one after the other. A guard that fails, this
-/// one or another, is an error of the store: look again.
+/// Saves drafts of one place in one transaction, or one by one where [`can_save_as_batch`] says no.
+///
+/// Each draft passes the gate; a refused one does not stop the others. `guard` is added to every commit. A failed guard
+/// is returned as an error, and the caller retries the batch.
 pub(crate) fn remember_batch(
     engine: &Engine,
     caller: &Caller,
@@ -37,10 +38,10 @@ pub(crate) fn remember_batch(
     let store = stores::open_store(engine, caller, &place.store)?;
     let guarded = |change: Change| guard.into_iter().cloned().fold(change, Change::with_guard);
     if !can_save_as_batch(engine, caller, &store, &place.scope)? {
-        let write = |change| engine.commit(guarded(change));
+        let commit = |change| engine.commit(guarded(change));
         return drafts
             .into_iter()
-            .map(|draft| remember::run_save_steps(engine, caller, engine.begin_remember(caller, draft)?, write))
+            .map(|draft| remember::run_save_steps(engine, caller, engine.begin_remember(caller, draft)?, commit))
             .collect();
     }
     let mut cleared = Vec::with_capacity(drafts.len());
@@ -48,9 +49,11 @@ pub(crate) fn remember_batch(
         draft.derived_from = lineage::find_repeated_versions(engine, caller, &draft)?;
         cleared.push(clear::clear_for_write(engine, caller, &store, &place.scope, draft)?);
     }
+    // Only now: a batch of which nothing passes must not create a store that is made on first use.
     if cleared.iter().any(Result::is_ok) {
         stores::store_for_write(engine, caller, &place.store)?;
     }
+    // One time for all drafts: turns of a batch keep their order by number, not by time.
     let now = engine.clock.now();
     let (ruleset, mut change) = (stores::ruleset_of(engine, &store)?, guarded(Change::new(caller.tenant, now)));
     let mut answers = Vec::with_capacity(cleared.len());
@@ -78,11 +81,13 @@ pub(crate) fn remember_batch(
         })));
         change = plan::add_written_entry(engine, caller, change, entry, outcome);
     }
+    // Quota is planned once for the whole batch, by the number that passed the gate.
     let saved = answers.iter().filter(|answer| matches!(answer, Remembered::Saved(_))).count();
     if saved > 0 {
         let change = quota::plan_quota_room(engine, caller, place, ruleset, saved as u64, change)?;
         engine.commit(change)?;
     }
+    // Logged after the commit: a caller that retries on a failed guard does not log the same refusal twice.
     for answer in &answers {
         if let Remembered::Refused(refusal) = answer {
             refusals::log_refusal(engine, caller, &place.store, refusal.clone())?;

@@ -1,4 +1,5 @@
-//! The gate with everything it needs looked up: opt-ins, bans, allowed findings, trust of the sources.
+//! Runs the gate on a draft, with its context looked up: opt-in, bans, allowed findings, trust of the sources.
+
 use crate::Engine;
 use crate::gate::{self, ClearedDraft, GateContext, GateError, WriteIntent};
 use crate::model::caller::Caller;
@@ -8,6 +9,7 @@ use crate::model::refusal::Refusal;
 use crate::model::run::Run;
 use crate::model::scope::Scope;
 use crate::model::store::Store;
+use crate::model::vocabulary::Trust;
 use crate::ports::row;
 use crate::recall::visibility;
 use crate::safety::classifier::{Classifier, CountedClassifier};
@@ -16,15 +18,15 @@ use crate::tenant::erasures::erasure_count_guard;
 use crate::tenant::pipelines::OptIn;
 use crate::tenant::{allow_list, bans, erasures, stores};
 
-/// A closed run's scratch memory takes nothing more.
+/// Refusal of a save into the working memory of a closed run.
 pub(crate) fn closed_run_refusal(engine: &Engine, caller: &Caller, scope: &Scope) -> Result<Option<Refusal>, Error> {
     let Scope::Run { run } = scope else { return Ok(None) };
     let found: Option<Run> = row::get_record(&*engine.backend, caller.tenant, run)?;
     let closed = found.is_some_and(|run| run.closed_at.is_some());
-    Ok(closed.then(|| Refusal::new("policy.run_closed", "this run is closed: its working memory is gone")))
+    Ok(closed.then(|| Refusal::new("policy.run_closed", "this run is closed and takes no more working memory")))
 }
 
-/// The gate, with everything it needs looked up.
+/// Clears a draft for a plain write by the caller.
 pub(crate) fn clear_for_write(
     engine: &Engine,
     caller: &Caller,
@@ -35,38 +37,46 @@ pub(crate) fn clear_for_write(
     clear_draft_as(engine, caller, WriteIntent::Write, store, scope, draft)
 }
 
-/// As [`Engine::clear`], for what else can be done with a draft.
+/// Clears a draft for the given intent, on ban keys and an erasure count read now instead of cached ones.
 pub(crate) fn clear_draft_as(
     engine: &Engine,
     caller: &Caller,
-    deed: WriteIntent,
+    intent: WriteIntent,
     store: &Store,
     scope: &Scope,
     draft: Draft,
 ) -> Result<Result<ClearedDraft, Refusal>, Error> {
+    // Read before the gate runs: an erasure of the tenant after this line fails the guard.
     let unerased = erasure_count_guard(erasures::count_erasures(engine, caller.tenant)?);
-    let cleared =
-        clear_draft_with_keys(engine, caller, deed, store, scope, draft, &bans::load_ban_keys(engine, caller.tenant)?)?;
+    let cleared = clear_draft_with_keys(
+        engine,
+        caller,
+        intent,
+        store,
+        scope,
+        draft,
+        &bans::load_ban_keys(engine, caller.tenant)?,
+    )?;
     Ok(cleared.map(|cleared| cleared.with_guards([unerased])))
 }
 
+/// Clears a draft for the given intent, then compares it with the bans of its scope under these keys.
 pub(crate) fn clear_draft_with_keys(
     engine: &Engine,
     caller: &Caller,
-    deed: WriteIntent,
+    intent: WriteIntent,
     store: &Store,
     scope: &Scope,
     draft: Draft,
     keys: &[BanKey],
 ) -> Result<Result<ClearedDraft, Refusal>, Error> {
     let opt_in: Option<OptIn> = engine.opt_in(caller)?;
-    let let_through = || allow_list::load_allow_list(engine, caller.tenant);
-    let tally = &engine.scan_counters;
-    let counted =
-        engine.settings.classifier.as_deref().map(|classifier| CountedClassifier { classifier, counters: tally });
-    let ground = GateContext {
+    let load_allow_list = || allow_list::load_allow_list(engine, caller.tenant);
+    let counters = &engine.scan_counters;
+    let counted = engine.settings.classifier.as_deref().map(|classifier| CountedClassifier { classifier, counters });
+    let context = GateContext {
         caller,
-        intent: deed,
+        intent,
         store,
         ruleset: stores::ruleset_of(engine, store)?,
         scope,
@@ -74,19 +84,19 @@ pub(crate) fn clear_draft_with_keys(
         pipeline_enabled: opt_in.is_some(),
         content_bytes_max: opt_in.and_then(|opt_in| opt_in.max_content_bytes),
         memory_enabled: !engine.settings.memory_off,
-        sources_trust: match deed {
+        sources_trust: match intent {
             WriteIntent::Write | WriteIntent::SystemWrite | WriteIntent::AppendToLog | WriteIntent::Propose => {
                 least_source_trust(engine, caller, &draft)?
             }
-            // A person looked at it, or it was looked at elsewhere or before.
+            // Trust is a person's decision here, or comes with the old version.
             WriteIntent::Approve | WriteIntent::ImportVersion { .. } | WriteIntent::RestoreVersion { .. } => None,
         },
-        load_allow_list: &let_through,
-        classifier: match deed {
+        load_allow_list: &load_allow_list,
+        classifier: match intent {
             WriteIntent::Write | WriteIntent::AppendToLog | WriteIntent::Propose => {
                 counted.as_ref().map(|counted| counted as &dyn Classifier)
             }
-            // A person looks at it, or somebody did elsewhere or before.
+            // A person decides, the text was classified when it was first written, or the product wrote it.
             WriteIntent::Approve
             | WriteIntent::ImportVersion { .. }
             | WriteIntent::RestoreVersion { .. }
@@ -94,13 +104,13 @@ pub(crate) fn clear_draft_with_keys(
         },
         now: engine.clock.now(),
     };
-    let cleared = match gate::clear_draft(ground, draft) {
+    let cleared = match gate::clear_draft(context, draft) {
         Ok(cleared) => cleared,
         Err(GateError::Refused(refusal)) => return Ok(Err(refusal)),
         Err(GateError::Failed(error)) => return Err(error),
     };
-    // What is only history again does not return to use.
-    if matches!(deed, WriteIntent::ImportVersion { is_history: true, .. }) {
+    // Bans keep a text out of use. An imported version that is only history does not come into use.
+    if matches!(intent, WriteIntent::ImportVersion { is_history: true, .. }) {
         return Ok(Ok(cleared));
     }
     let banned = bans::check_bans(engine, caller.tenant, keys, scope, cleared.draft())?;
@@ -110,19 +120,15 @@ pub(crate) fn clear_draft_with_keys(
     })
 }
 
-/// The least trust among the versions a draft says it is made from. A source the caller cannot see is no source.
-pub(crate) fn least_source_trust(
-    engine: &Engine,
-    caller: &Caller,
-    draft: &Draft,
-) -> Result<Option<crate::model::vocabulary::Trust>, Error> {
+/// The lowest trust among the versions a draft names as its sources. A source the caller cannot see is not found.
+pub(crate) fn least_source_trust(engine: &Engine, caller: &Caller, draft: &Draft) -> Result<Option<Trust>, Error> {
     if draft.derived_from.is_empty() {
         return Ok(None);
     }
-    let eyes = visibility::visible_to(engine, caller)?;
+    let readable = visibility::visible_to(engine, caller)?;
     let mut least = None;
     for source in &draft.derived_from {
-        let version = engine.backend.get_version(&eyes, *source)?;
+        let version = engine.backend.get_version(&readable, *source)?;
         let version = version.ok_or_else(|| Error::not_found(format!("source version `{source}`")))?;
         least = Some(least.map_or(version.memory.trust, |trust| version.memory.trust.min(trust)));
     }

@@ -1,4 +1,5 @@
 //! Drafts in `draft_write` stores: saving one also opens the review it waits for.
+
 use crate::Engine;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
@@ -12,7 +13,8 @@ use crate::policy::Readable;
 use crate::ports::Address;
 use crate::ports::change::{Change, Write};
 
-/// Adds to the save of a waiting draft the review it waits for: one for each draft, fresh after every change of it.
+/// Adds the review of a draft to the change that saves it. Saving the draft again replaces its review: the id is made
+/// from the id of the draft.
 pub(crate) fn with_draft_review(
     engine: &Engine,
     caller: &Caller,
@@ -20,13 +22,15 @@ pub(crate) fn with_draft_review(
     candidate: &Memory,
 ) -> Result<Change, Error> {
     let place = Place { store: candidate.store.clone(), scope: candidate.scope.clone() };
-    let standing = match candidate.path.clone() {
+    // The memory the draft would replace, if it is approved.
+    let current = match candidate.path.clone() {
         Some(path) => {
             engine.backend.get_memory(&Readable::whole_tenant(caller.tenant), &Address::Path { place, path })?
         }
         None => None,
     };
-    let sources: Vec<SourceVersion> = standing.iter().map(SourceVersion::from_memory).collect();
+    let sources: Vec<SourceVersion> = current.iter().map(SourceVersion::from_memory).collect();
+    // The id of the draft takes the place of the path, because two callers may have a draft for one path.
     let name = candidate.id.to_string();
     let id = Review::id_for(Action::Draft, &[], &candidate.store, Some(&name), 0);
     let (path, scope) = (candidate.path.clone(), candidate.scope.clone());
@@ -41,7 +45,7 @@ pub(crate) fn with_draft_review(
     Ok(change.with_write(Write::Row(review.to_row())).with_event(event))
 }
 
-/// A review without its words.
+/// A pending review by this caller; rationale, evidence and candidate are left to fill in.
 pub(crate) fn new_review(
     engine: &Engine,
     caller: &Caller,

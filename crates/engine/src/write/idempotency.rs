@@ -1,4 +1,7 @@
-//! Repeats: a call sent twice under one idempotency key is done once and answered twice.
+//! Idempotency keys: a call sent twice under one key runs once, and both requests get the same answer.
+//!
+//! A key is claimed (`started`), marked with the first change the call commits (`done`), and finished with the answer
+//! (`answered`). A call that died before `done` may run again; one that died after it may not.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,31 +20,33 @@ use crate::ports::retry::retry_times;
 use crate::ports::{Backend, row};
 use crate::text::digest::content_sha256;
 
-/// How long an answer can be asked for again.
+/// Hours an answer is kept for a repeated request.
 pub const ANSWER_KEPT_HOURS: i64 = 24;
-/// A call that has not answered after this died with its process: the next may do it, if nothing of it was written.
+/// Seconds after which a call without an answer counts as dead with its process. The key can then be claimed again,
+/// unless the call has written something.
 const ABANDONED_SECS: i64 = 120;
-/// Looks at a key that others change meanwhile.
+/// Attempts to claim a key while other calls change its row.
 const CLAIM_ATTEMPTS_MAX: usize = 3;
-/// Rows removed in one transaction, so that writers never wait long.
+/// Rows deleted in one transaction, few enough that other writers do not wait long.
 const PURGE_BATCH: usize = 200;
 
-/// How far a call is.
+// Row states of a call.
 const STARTED: &str = "started";
+/// Something was written; the answer is not stored yet.
 const DONE: &str = "done";
 const ANSWERED: &str = "answered";
 
-/// A call under an idempotency key. Holds ids and codes of its answer, never content.
+/// A call under an idempotency key. Its answer holds ids and codes, never content.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct IdempotentCall {
     pub id: String,
-    /// Of the request: another one under the same key is a mistake.
+    /// Digest of the request. A different request under the same key is an error.
     pub request_sha256: String,
     pub at: Timestamp,
-    /// Something of it was written.
+    /// The call has committed at least one change.
     #[serde(default)]
     pub done: bool,
-    /// What was answered; absent while the first call is still at it.
+    /// `None` while the call is running, or if it died.
     pub answer: Option<Value>,
 }
 
@@ -64,13 +69,14 @@ impl SideRecord for IdempotentCall {
 }
 
 impl IdempotentCall {
-    /// What whoever comes again hears; nothing where the key is free again.
+    /// Outcome for a repeated request; `None` if the key can be claimed again.
     fn outcome_for_repeat(&self, now: Timestamp, request_sha256: &str) -> Result<Option<Value>, Error> {
+        // Expired but not purged yet: treated as if it were gone.
         if self.at <= seconds_before(now, ANSWER_KEPT_HOURS * 3600) {
             return Ok(None);
         }
         if self.request_sha256 != request_sha256 {
-            let message = "this idempotency key was used for another request";
+            let message = "this idempotency key was used for another request; use a new key";
             return Err(Error::invalid("idempotency.other_request", message));
         }
         match &self.answer {
@@ -82,22 +88,22 @@ impl IdempotentCall {
     }
 }
 
-/// What a call under an idempotency key meets.
+/// Result of claiming an idempotency key.
 #[derive(Clone, PartialEq, Debug)]
 pub enum IdempotencyClaim {
-    /// Nobody was here: do it, then say what was answered.
+    /// Key claimed: run the call, then store its answer with [`Engine::finish_idempotent_call`].
     Claimed(IdempotentCall),
-    /// It was done: this was the answer.
+    /// The call ran before: its stored answer.
     Answered(Value),
 }
 
-/// Marks an idempotency key as used with the first change that a call commits.
+/// Marks an idempotency key as `done` in the same transaction as the first change of its call.
 ///
-/// A process that dies before it answers leaves a key that is not taken for unused.
+/// So a process that dies before it answers leaves a key that shows whether something was written.
 #[derive(Debug)]
 pub(crate) struct IdempotencyMark {
     tenant: TenantId,
-    /// `None` once it is written.
+    /// `None` once it is committed.
     row: Mutex<Option<Row>>,
 }
 
@@ -118,14 +124,15 @@ impl IdempotencyMark {
 }
 
 impl Engine {
-    /// This engine for one call under an idempotency key: the first change it commits marks the key as used.
+    /// A copy of this engine for one call under an idempotency key: its first commit marks the key as `done`.
     #[must_use]
     pub fn with_idempotency_mark(&self, tenant: TenantId, call: &IdempotentCall) -> Engine {
         let row = Mutex::new(Some(IdempotentCall { done: true, ..call.clone() }.to_row()));
         Engine { idempotency_mark: Some(Arc::new(IdempotencyMark { tenant, row })), ..self.clone() }
     }
 
-    /// Claims an idempotency key for a request, or finds what was answered.
+    /// Claims an idempotency key for a request, or returns the stored answer. `door` names the interface (REST, MCP):
+    /// each has its own keys.
     pub fn claim_idempotency_key(
         &self,
         caller: &Caller,
@@ -142,18 +149,19 @@ impl Engine {
             {
                 return Ok(Some(IdempotencyClaim::Answered(answer)));
             }
-            let repeat = IdempotentCall {
+            let call = IdempotentCall {
                 id: id.clone(),
                 request_sha256: request_sha256.to_owned(),
                 at: now,
                 done: false,
                 answer: None,
             };
+            // Guards the state that was read: of two calls that find the key free, one claims it.
             let state = found.as_ref().map(SideRecord::row_state);
             let guard = Guard::RowInState { kind: RowKind::Idempotency, id: id.clone(), state };
-            let change = Change::new(caller.tenant, now).with_guard(guard).with_write(Write::Row(repeat.to_row()));
+            let change = Change::new(caller.tenant, now).with_guard(guard).with_write(Write::Row(call.to_row()));
             match self.commit(change) {
-                Ok(_) => Ok(Some(IdempotencyClaim::Claimed(repeat))),
+                Ok(_) => Ok(Some(IdempotencyClaim::Claimed(call))),
                 // Another call took the key, or the write of a dead process arrived late.
                 Err(StoreError::Guard(_)) => Ok(None),
                 Err(error) => Err(error.into()),
@@ -162,27 +170,27 @@ impl Engine {
         retry_times(CLAIM_ATTEMPTS_MAX, claim)?.ok_or_else(in_progress_error)
     }
 
-    /// Keeps the answer for those who ask again; without one, the key is free again.
+    /// Stores the answer for repeated requests; `None` frees the key.
     pub fn finish_idempotent_call(
         &self,
         caller: &Caller,
-        repeat: IdempotentCall,
+        call: IdempotentCall,
         answer: Option<Value>,
     ) -> Result<(), Error> {
         let write = match answer {
-            Some(answer) => Write::Row(IdempotentCall { answer: Some(answer), ..repeat }.to_row()),
-            None => Write::DeleteRow { kind: RowKind::Idempotency, id: repeat.id },
+            Some(answer) => Write::Row(IdempotentCall { answer: Some(answer), ..call }.to_row()),
+            None => Write::DeleteRow { kind: RowKind::Idempotency, id: call.id },
         };
         self.commit(Change::new(caller.tenant, self.clock.now()).with_write(write))?;
         Ok(())
     }
 
-    /// Removes answers nobody can ask for any more; says how many.
+    /// Deletes keys older than [`ANSWER_KEPT_HOURS`]; returns how many.
     pub fn purge_idempotency_keys(&self, tenant: TenantId) -> Result<u64, Error> {
         let now = self.clock.now();
         let before = Some(seconds_before(now, ANSWER_KEPT_HOURS * 3600));
         let mut purged = 0;
-        // By state, because that is how the table is sorted by time.
+        // One query for each state: the index sorts by state, then time.
         for state in [ANSWERED, DONE, STARTED] {
             let state = Some(state.to_owned());
             let old = RowFilter { state, before, limit: PURGE_BATCH, ..RowFilter::default() };
@@ -192,16 +200,16 @@ impl Engine {
                     break;
                 }
                 purged += rows.len() as u64;
-                let gone =
+                let delete =
                     |change: Change, row: Row| change.with_write(Write::DeleteRow { kind: row.kind, id: row.id });
-                self.commit(rows.into_iter().fold(Change::new(tenant, now), gone))?;
+                self.commit(rows.into_iter().fold(Change::new(tenant, now), delete))?;
             }
         }
         Ok(purged)
     }
 }
 
-/// Who asks and for whom, whole: the same words for somebody else are another call.
+/// All of the caller's identity: the same key from another caller, or for another user, is another call.
 fn caller_identity(caller: &Caller) -> String {
     let Caller { principal, role, agent, user, conversation, session, run, pipeline, .. } = caller;
     serde_json::json!([principal, role, agent, user, conversation, session, run, pipeline]).to_string()
@@ -216,7 +224,7 @@ fn in_progress_error() -> Error {
 }
 
 fn answer_lost_error() -> Error {
-    let message = "a call under this idempotency key was cut off with its process, after all or a part of it was \
-                   written: look, and send what is missing under another key";
+    let message = "the process of the first call under this idempotency key died after it had written all or a part: \
+                   read what was saved, and send the missing part under another key";
     Error::conflict("idempotency.answer_lost", message)
 }

@@ -1,4 +1,16 @@
-//! Saving: one story from a draft to a committed version.
+//! Saving: from a draft to a committed version.
+//!
+//! A save passes the files in this order:
+//!
+//! 1. `remember`: the verb; runs the steps below and retries when a guard fails.
+//! 2. `clear`: looks up what the gate needs and runs it. The draft is cleared or refused.
+//! 3. `target`: finds the memory the draft is a new version of, if there is one.
+//! 4. `plan`: builds the change: version, guards, events.
+//! 5. `quota`: adds the archiving of old memories where the place is full.
+//! 6. `draft_review`: adds the review that a draft waits for.
+//!
+//! Verbs that share these steps: `batch` (many drafts in one transaction) and `patch` (new content for a memory).
+//! Verbs that leave the content alone: `pin`, `rename`, `verify_by`. `idempotency` makes any call safe to repeat.
 
 pub(crate) mod batch;
 pub(crate) mod clear;

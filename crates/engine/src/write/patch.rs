@@ -1,4 +1,4 @@
-//! Patch: new content for a memory the caller has read, by its sha256.
+//! Patch: replaces the content of a memory the caller has read. The sha256 of that content must still match.
 
 use crate::Engine;
 use crate::gate::VersionStamp;
@@ -17,10 +17,11 @@ use crate::tenant::stores;
 use crate::write::remember::{Remembered, SaveOutcome};
 use crate::write::{clear, plan};
 
-/// What shall stand there instead.
+/// New content for one memory.
 #[derive(Clone, Debug)]
 pub struct Patch {
     pub memory: MemoryId,
+    /// Digest of the content the caller has read.
     pub expected_sha256: String,
     pub content: String,
     pub summary: Option<String>,
@@ -34,7 +35,8 @@ pub enum PatchOutcome {
 }
 
 impl Engine {
-    /// Replaces a memory's content if its sha256 is still the expected one.
+    /// Replaces a memory's content if its sha256 is still the expected one. No retry on a lost race: the caller has to
+    /// read the new content first.
     pub fn patch(&self, caller: &Caller, patch: Patch) -> Result<PatchOutcome, Error> {
         let current = read::read_by_id(self, caller, patch.memory)?;
         let store = stores::open_store(self, caller, &current.store)?;
@@ -48,6 +50,7 @@ impl Engine {
             evidence: patch.evidence,
             expected_sha256: Some(patch.expected_sha256.clone()),
             reason: patch.summary,
+            // A patch changes the content only. Kind and layer are named so that the gate checks the rules for them.
             kind: Some(current.kind),
             layer: Some(current.layer),
             ..Draft::default()
@@ -58,7 +61,9 @@ impl Engine {
                 return Ok(PatchOutcome::Refused(refusals::log_refusal(self, caller, &store.slug, refusal)?));
             }
         };
+        // After the gate: a refusal is answered before a conflict.
         read::ensure_expected_sha256(self, caller, Some(&patch.expected_sha256), &current)?;
+        // A patch of a draft updates the draft; a patch of an active memory must not activate without review.
         if cleared.state() == State::Constrained && current.state == State::Active {
             return save_patch_draft(self, caller, &current, cleared.draft().clone());
         }
@@ -78,7 +83,7 @@ impl Engine {
     }
 }
 
-/// Where a program's writes wait for review, what stands is not touched: the patch waits beside it.
+/// Saves the patch as a draft beside the memory, in a store where writes by programs wait for review.
 fn save_patch_draft(engine: &Engine, caller: &Caller, current: &Memory, patch: Draft) -> Result<PatchOutcome, Error> {
     let draft = Draft {
         content: patch.content,
@@ -93,13 +98,13 @@ fn save_patch_draft(engine: &Engine, caller: &Caller, current: &Memory, patch: D
     })
 }
 
-/// What the loser of a race is told: what stands there now.
+/// Conflict after a lost race, with the content as it is now.
 fn patch_conflict_error(engine: &Engine, caller: &Caller, expected: &str, memory: MemoryId) -> Error {
     let everything = Readable::whole_tenant(caller.tenant);
     match engine.backend.get_memory(&everything, &Address::Id(memory)) {
         Ok(Some(current)) => read::ensure_expected_sha256(engine, caller, Some(expected), &current)
             .err()
-            // The content is the same again, but another change came between.
+            // The content still matches: another field changed, or the content was changed and changed back.
             .unwrap_or_else(|| Error::conflict("conflict.lost_race", "the memory has changed since you read it")),
         Ok(None) => Error::not_found(format!("memory `{memory}`")),
         Err(error) => error.into(),

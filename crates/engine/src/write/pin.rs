@@ -14,7 +14,7 @@ use crate::recall::read;
 use crate::tenant::stores;
 
 impl Engine {
-    /// Switches a memory's always-inject on or off.
+    /// Switches always-inject on or off.
     pub fn pin(&self, caller: &Caller, memory: MemoryId, always_inject: bool) -> Result<TransitionOutcome, Error> {
         self.ensure_memory_enabled()?;
         retry::retry_lost_race(self, || pin_once(self, caller, memory, always_inject))
@@ -29,6 +29,7 @@ fn pin_once(
 ) -> Result<TransitionOutcome, Error> {
     let current = read::read_by_id(engine, caller, memory)?;
     let store = stores::open_store(engine, caller, &current.store)?;
+    // `true`: the opt-in of a pipeline limits what is added, not how a memory it can read is treated.
     if let Err(refusal) = policy::may_write(caller, &store, &current.scope, current.kind, true) {
         return Ok(TransitionOutcome::Refused(refusals::log_refusal(engine, caller, &store.slug, refusal)?));
     }

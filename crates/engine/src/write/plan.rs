@@ -1,4 +1,5 @@
-//! What a save writes: the entry of its target, quota, counters and events, as one change.
+//! Builds the change of a save: the new version, its guards, quota, run counter, review and events.
+
 use crate::Engine;
 use crate::gate::{ClearedDraft, VersionStamp, VersionedEntry};
 use crate::model::caller::Caller;
@@ -10,29 +11,31 @@ use crate::model::store::Store;
 use crate::model::vocabulary::{Dedup, Operation, State};
 use crate::ports::change::{Change, Write};
 use crate::ports::embedding;
-use crate::recall::usage::Touch;
-use crate::recall::{read, usage};
+use crate::recall::read;
+use crate::recall::usage::{self, Touch};
 use crate::tenant::stores;
 use crate::write::remember::{SaveOutcome, SavedMemory};
-use crate::write::target::SaveTarget;
-use crate::write::{draft_review, quota, target};
+use crate::write::target::{self, SaveTarget};
+use crate::write::{draft_review, quota};
 
-/// What to write, unless it is known already, and what that comes to.
+/// Finds the target of a cleared draft and plans the save. No change if the draft is a duplicate.
+///
+/// `skip_lookup`: assume that the place is free, see [`target::find_save_target`].
 pub(crate) fn plan_save(
     engine: &Engine,
     caller: &Caller,
     store: &Store,
     cleared: ClearedDraft,
     operation: Operation,
-    leap: bool,
+    skip_lookup: bool,
 ) -> Result<(Option<Change>, SavedMemory), Error> {
     let ruleset = stores::ruleset_of(engine, store)?;
     let place = Place { store: store.slug.clone(), scope: cleared.scope().clone() };
-    let target = target::find_save_target(engine, caller, &cleared, ruleset, &place, leap)?;
+    let target = target::find_save_target(engine, caller, &cleared, ruleset, &place, skip_lookup)?;
     plan_save_to_target(engine, caller, cleared, ruleset, &place, target, operation)
 }
 
-pub(crate) fn plan_save_to_target(
+fn plan_save_to_target(
     engine: &Engine,
     caller: &Caller,
     cleared: ClearedDraft,
@@ -47,8 +50,9 @@ pub(crate) fn plan_save_to_target(
     let mut change = Change::new(caller.tenant, now);
     let (entry, outcome, deduped_by, near) = match target {
         SaveTarget::Existing(_) | SaveTarget::Same(_) if draft.create_only => {
-            return Err(Error::conflict("conflict.exists", "a memory stands there already"));
+            return Err(Error::conflict("conflict.exists", "a memory exists there already"));
         }
+        // A duplicate writes nothing: no version, no event, no usage record.
         SaveTarget::Same(memory) => {
             let (outcome, deduped_by) = (SaveOutcome::Unchanged, Some(ruleset.dedup));
             return Ok((None, SavedMemory { memory: *memory, outcome, deduped_by, near: None, warnings }));
@@ -57,23 +61,30 @@ pub(crate) fn plan_save_to_target(
             read::ensure_expected_sha256(engine, caller, draft.expected_sha256.as_deref(), &current)?;
             let deduped_by = if draft.path.is_some() { Dedup::Path } else { ruleset.dedup };
             change = change.with_guard(Guard::VersionIs { memory: current.id, version: current.version });
+            // `operation` is for new memories: an import or seed over an existing memory is an update.
             let entry = cleared.into_revision(&current, ruleset, Operation::Update, stamp);
             (entry, SaveOutcome::Updated, Some(deduped_by), None)
         }
         SaveTarget::New { guard, near } => {
+            // The caller has read a memory here that is gone by now.
             if draft.expected_sha256.is_some() {
-                return Err(Error::conflict("conflict.nothing_there", "nothing stands at this path to compare with"));
+                return Err(Error::conflict(
+                    "conflict.nothing_there",
+                    "there is no memory here to compare `expected_sha256` with",
+                ));
             }
             change.guards.extend(guard);
             let entry = cleared.into_new_memory(engine.fresh_memory_id(), caller, ruleset, operation, stamp);
             (entry, SaveOutcome::Created, None, near)
         }
     };
+    // An update takes no room: the memory counts already.
     if outcome == SaveOutcome::Created {
         change = quota::plan_quota_room(engine, caller, place, ruleset, 1, change)?;
     }
     if let (true, Some(saves_max)) = (caller.unattended, ruleset.unattended_saves_max) {
         let run = caller.run.clone().ok_or_else(missing_run_error)?;
+        // Check and count in one transaction: concurrent saves of a run cannot pass the cap together.
         change = change
             .with_guard(Guard::RunSavesLeft { run: run.clone(), saves_max })
             .with_write(Write::CountRunSave { run });
@@ -81,6 +92,7 @@ pub(crate) fn plan_save_to_target(
     let embedding = embedding::embed_if_instant(engine, entry.memory());
     let entry = entry.with_embedding(embedding);
     let memory = entry.memory().clone();
+    // Programs write drafts in `draft_write` stores: each waits for a review.
     if memory.state == State::Constrained {
         change = draft_review::with_draft_review(engine, caller, change, &memory)?;
     }
@@ -88,7 +100,7 @@ pub(crate) fn plan_save_to_target(
     Ok((Some(change), SavedMemory { memory, outcome, deduped_by, near, warnings }))
 }
 
-/// The entry and the events that tell of it.
+/// Adds a new version, its events and the usage record that its author wrote it.
 pub(crate) fn add_written_entry(
     engine: &Engine,
     caller: &Caller,
@@ -96,18 +108,18 @@ pub(crate) fn add_written_entry(
     entry: VersionedEntry,
     outcome: SaveOutcome,
 ) -> Change {
-    let touches = usage::plan_usages(
+    let usages = usage::plan_usages(
         engine,
         caller,
         Touch::Written,
         std::iter::once((entry.memory().id, entry.memory().version)),
     );
     let mut change = add_entry(engine, caller, change, entry, outcome);
-    change.writes.extend(touches);
+    change.writes.extend(usages);
     change
 }
 
-/// The same for what waits for a person: whoever puts it up says that it is proposed.
+/// Adds a new version and its events, without a usage record: for a proposal, which is no memory in use yet.
 pub(crate) fn add_entry(
     engine: &Engine,
     caller: &Caller,
@@ -121,6 +133,7 @@ pub(crate) fn add_entry(
         .about_memory(memory)
         .with_field("sha256", &memory.sha256)
         .with_field("operation", entry.operation());
+    // Counted when planned: a retried save counts again.
     engine.scan_counters.count_flagged(&memory.flags);
     let flagged = (!memory.flags.is_empty()).then(|| {
         EventBody::new(EventName::SafetyFlagged, caller, change.at)
@@ -132,7 +145,8 @@ pub(crate) fn add_entry(
     change.with_entry(entry)
 }
 
-/// Its saves are counted by run, and counted for the agent's whole life they would soon be used up.
-pub(crate) fn missing_run_error() -> Error {
-    Error::invalid("scope.run_missing", "an unattended save is counted by run, and none is named")
+/// Error for an unattended caller without a run. The cap counts saves per run; counted over the whole life of an agent,
+/// it would soon be used up.
+fn missing_run_error() -> Error {
+    Error::invalid("scope.run_missing", "unattended saves are counted by run: name one")
 }

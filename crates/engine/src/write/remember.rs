@@ -1,9 +1,11 @@
-//! Remember: one gate, one transaction, one answer.
+//! Remember: saves a draft through the gate in one transaction.
 //!
-//! A save is a state machine, so that a server needs no thread that waits for the disk: [`Engine::begin_remember`] plans
-//! a change, the caller commits it, and [`Engine::resume_save`] answers or plans again where a guard failed.
-//! [`Engine::remember`] runs all steps. In order: `prepare_draft` clears the draft at the gate (`clear.rs`), `plan.rs`
-//! finds what it is a version of (`target.rs`) and builds the change, and the backend commits it.
+//! A save is a state machine, so that a server blocks no thread on the disk. [`Engine::begin_remember`] plans a change,
+//! the caller commits it, and [`Engine::resume_save`] takes the result of the commit: it answers, or plans again when a
+//! guard failed. [`Engine::remember`] runs all steps in one call.
+//!
+//! In order: `begin_remember_as`, then for each attempt `attempt_save`, `prepare_draft`, `plan::plan_save`, the commit,
+//! `resume_after_commit`.
 
 use std::sync::Arc;
 
@@ -39,9 +41,9 @@ pub enum Remembered {
 pub struct SavedMemory {
     pub memory: Memory,
     pub outcome: SaveOutcome,
-    /// Which sameness made this an update or a no-op.
+    /// The rule that matched an existing memory; `None` for a new one.
     pub deduped_by: Option<Dedup>,
-    /// A memory with a similar hint that says something else.
+    /// An existing memory with a similar hint that states another fact.
     pub near: Option<MemoryId>,
     pub warnings: Vec<String>,
 }
@@ -51,62 +53,81 @@ pub struct SavedMemory {
 pub enum SaveOutcome {
     Created,
     Updated,
-    /// Already known: nothing was written.
+    /// A duplicate: nothing was written.
     Unchanged,
 }
 
-/// What a save needs next.
+/// The next step of a save.
 pub enum SaveStep {
-    /// This is to be written; [`Engine::hear`] wants to know how that went.
+    /// Commit this change and pass the result to [`Engine::resume_save`].
     Write(Change, PendingSave),
     Done(Remembered),
 }
 
-/// A save whose change is being written.
+/// A save whose change is being committed.
 pub struct PendingSave(PendingOutcome);
 
-/// What it comes to once that is written.
+/// The answer to give once the change is committed.
 enum PendingOutcome {
     Saved(Box<SaveAttempt>),
+    /// The change only logs the refusal.
     Refused(Refusal),
 }
 
-/// A save that stands once its change does, and what it takes to try again.
+/// One attempt at a save: its answer, and the request for the next attempt.
 struct SaveAttempt {
-    asked: SaveRequest,
+    request: SaveRequest,
     saved: Box<SavedMemory>,
 }
 
-/// What was asked for.
+/// The input of a save. Every attempt starts from it again.
 struct SaveRequest {
     draft: Draft,
-    deed: WriteIntent,
+    intent: WriteIntent,
     operation: Operation,
+    /// Number of this attempt, from 0.
     attempt: usize,
-    begun: Timestamp,
+    /// Start of the first attempt: an erasure of the tenant after it ends the save.
+    begun_at: Timestamp,
 }
 
-/// A draft that passed the gate, and where it goes.
+/// A draft that passed the gate, and its store.
 struct ReadyDraft {
     store: Arc<Store>,
     cleared: ClearedDraft,
 }
 
 impl Engine {
-    /// Saves what a caller learnt, or says why not.
+    /// Saves a draft, or answers why it is refused.
     pub fn remember(&self, caller: &Caller, draft: Draft) -> Result<Remembered, Error> {
         ensure_not_expired(self, &draft)?;
         remember_as(self, caller, draft, WriteIntent::Write, Operation::Create)
     }
 
-    /// As [`Engine::remember`], a step at a time.
+    /// First step of a save: plans its change without committing it.
     pub fn begin_remember(&self, caller: &Caller, draft: Draft) -> Result<SaveStep, Error> {
         ensure_not_expired(self, &draft)?;
         begin_remember_as(self, caller, draft, WriteIntent::Write, Operation::Create)
     }
 
-    /// Whether the steps of this save look at next to nothing: then they may be taken where others wait.
+    /// Queues the change of a step in the backend's writer; calls `answer` when it is durable.
+    pub fn submit_save(&self, change: Arc<Change>, answer: StoreCallback<CommitResult>) {
+        self.backend.submit(change, answer);
+    }
+
+    /// Next step of a save, given the result of its commit.
+    pub fn resume_save(
+        &self,
+        caller: &Caller,
+        saving: PendingSave,
+        committed: Result<CommitResult, StoreError>,
+    ) -> Result<SaveStep, Error> {
+        resume_after_commit(self, caller, saving, committed)
+    }
+
+    /// Whether planning this save is quick enough for a thread that serves other calls too.
     pub fn is_cheap_save(&self, caller: &Caller, draft: &Draft) -> bool {
+        // Each of these costs a search or a read of other memories.
         let looks_around = caller.run.is_some() || draft.recall_hint.is_some() || !draft.derived_from.is_empty();
         // Under an idempotency key the mark is committed with the change, which only the blocking path does.
         self.idempotency_mark.is_none()
@@ -116,44 +137,52 @@ impl Engine {
             && !looks_around
             && draft.content.len() <= self.limits().light_bytes_max
     }
+}
 
-    /// Hands the change of a save to the backend's writer; `answer` is called when it is durable.
-    pub fn submit_save(&self, change: Arc<Change>, answer: StoreCallback<CommitResult>) {
-        self.backend.submit(change, answer);
-    }
+/// Runs all steps of a save.
+pub(crate) fn remember_as(
+    engine: &Engine,
+    caller: &Caller,
+    draft: Draft,
+    intent: WriteIntent,
+    operation: Operation,
+) -> Result<Remembered, Error> {
+    let step = begin_remember_as(engine, caller, draft, intent, operation)?;
+    run_save_steps(engine, caller, step, |change| engine.commit(change))
+}
 
-    /// The next step, once it is known how the writing went.
-    pub fn resume_save(
-        &self,
-        caller: &Caller,
-        saving: PendingSave,
-        written: Result<CommitResult, StoreError>,
-    ) -> Result<SaveStep, Error> {
-        let SaveAttempt { asked, saved } = match saving.0 {
-            PendingOutcome::Saved(attempt) => *attempt,
-            PendingOutcome::Refused(refusal) => {
-                return Ok(written.map(|_| SaveStep::Done(Remembered::Refused(refusal)))?);
-            }
+/// Runs the remaining steps of a save with the given way to commit.
+pub(crate) fn run_save_steps(
+    engine: &Engine,
+    caller: &Caller,
+    mut step: SaveStep,
+    commit: impl Fn(Change) -> Result<CommitResult, StoreError>,
+) -> Result<Remembered, Error> {
+    loop {
+        step = match step {
+            SaveStep::Done(remembered) => return Ok(remembered),
+            SaveStep::Write(change, saving) => engine.resume_save(caller, saving, commit(change))?,
         };
-        let again = SaveRequest { attempt: asked.attempt + 1, ..asked };
-        match written {
-            Ok(_) => Ok(SaveStep::Done(Remembered::Saved(saved))),
-            Err(StoreError::Guard(Guard::RunSavesLeft { saves_max, .. })) => {
-                Ok(refusal_step(self, caller, &again.draft.store, run_cap_refusal(saves_max)))
-            }
-            // Not a save's own: whoever adds these knows what it means that they fail.
-            Err(
-                error @ StoreError::Guard(Guard::TurnsBefore { .. } | Guard::RowInState { kind: RowKind::Leases, .. }),
-            ) => Err(error.into()),
-            // Somebody stands there, or wrote between the look and the leap: look again.
-            Err(StoreError::Guard(guard)) => {
-                invalidate_cache(self, caller.tenant, &guard, again.begun)?;
-                attempt_save(self, caller, again)
-            }
-            Err(error) => Err(error.into()),
-        }
     }
 }
+
+/// Plans a save to a path without committing it, for callers that commit many saves as one.
+pub(crate) fn plan_save_at_path(
+    engine: &Engine,
+    caller: &Caller,
+    draft: &Draft,
+) -> Result<Result<(Change, Memory), Refusal>, Error> {
+    let ReadyDraft { store, cleared } = match prepare_draft(engine, caller, WriteIntent::Write, draft)? {
+        Ok(ready) => ready,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    // The caller retries the whole group, not this save, so the memory at the path is looked up at once.
+    let (change, saved) = plan::plan_save(engine, caller, &store, cleared, Operation::Create, false)?;
+    let change = change.unwrap_or_else(|| Change::new(caller.tenant, engine.clock.now()));
+    Ok(Ok((change, saved.memory)))
+}
+
+// The steps of a save, in order.
 
 fn ensure_not_expired(engine: &Engine, draft: &Draft) -> Result<(), Error> {
     match draft.expires_at {
@@ -164,113 +193,48 @@ fn ensure_not_expired(engine: &Engine, draft: &Draft) -> Result<(), Error> {
     }
 }
 
-/// All steps of a save, one after the other.
-pub(crate) fn remember_as(
-    engine: &Engine,
-    caller: &Caller,
-    draft: Draft,
-    deed: WriteIntent,
-    operation: Operation,
-) -> Result<Remembered, Error> {
-    let step = begin_remember_as(engine, caller, draft, deed, operation)?;
-    run_save_steps(engine, caller, step, |change| engine.commit(change))
-}
-
-/// The steps that are left, written in this way.
-pub(crate) fn run_save_steps(
-    engine: &Engine,
-    caller: &Caller,
-    mut step: SaveStep,
-    write: impl Fn(Change) -> Result<CommitResult, StoreError>,
-) -> Result<Remembered, Error> {
-    loop {
-        step = match step {
-            SaveStep::Done(remembered) => return Ok(remembered),
-            SaveStep::Write(change, saving) => engine.resume_save(caller, saving, write(change))?,
-        };
-    }
-}
-
 pub(crate) fn begin_remember_as(
     engine: &Engine,
     caller: &Caller,
     mut draft: Draft,
-    deed: WriteIntent,
+    intent: WriteIntent,
     operation: Operation,
 ) -> Result<SaveStep, Error> {
-    if draft.derived_from.is_empty() && deed == WriteIntent::Write {
+    // An agent that saves what its run recalled makes a copy: the copy gets the trust of its source, not more.
+    if draft.derived_from.is_empty() && intent == WriteIntent::Write {
         draft.derived_from = lineage::find_repeated_versions(engine, caller, &draft)?;
     }
-    attempt_save(engine, caller, SaveRequest { draft, deed, operation, attempt: 0, begun: engine.clock.now() })
+    let begun_at = engine.clock.now();
+    attempt_save(engine, caller, SaveRequest { draft, intent, operation, attempt: 0, begun_at })
 }
 
-/// Before looking again: where what was known of the tenant is no longer so, or a text was forgotten meanwhile, the
-/// gate is to tell.
-pub(crate) fn invalidate_cache(
-    engine: &Engine,
-    tenant: TenantId,
-    guard: &Guard,
-    begun: Timestamp,
-) -> Result<(), Error> {
-    if matches!(guard, Guard::RowInState { .. } | Guard::RowCountIs { .. }) {
-        engine.tenant_cache.forget_tenant(tenant);
-    }
-    match guard {
-        Guard::RowCountIs { kind: RowKind::Certificates, .. } => {
-            erasures::ensure_not_erased_since(engine, tenant, begun)
-        }
-        _ => Ok(()),
-    }
-}
-
-/// What a save to a path would write, for whoever writes many as one.
-pub(crate) fn plan_save_at_path(
-    engine: &Engine,
-    caller: &Caller,
-    draft: &Draft,
-) -> Result<Result<(Change, Memory), Refusal>, Error> {
-    let ReadyDraft { store, cleared } = match prepare_draft(engine, caller, WriteIntent::Write, draft)? {
-        Ok(ready) => ready,
-        Err(refusal) => return Ok(Err(refusal)),
-    };
-    let (change, saved) = plan::plan_save(engine, caller, &store, cleared, Operation::Create, false)?;
-    let change = change.unwrap_or_else(|| Change::new(caller.tenant, engine.clock.now()));
-    Ok(Ok((change, saved.memory)))
-}
-
-fn attempt_save(engine: &Engine, caller: &Caller, asked: SaveRequest) -> Result<SaveStep, Error> {
-    if asked.attempt >= engine.limits().commit_attempts {
+fn attempt_save(engine: &Engine, caller: &Caller, request: SaveRequest) -> Result<SaveStep, Error> {
+    if request.attempt >= engine.limits().commit_attempts {
         return Err(Error::conflict("conflict.lost_race", "many writers are at this place; try again"));
     }
-    let ReadyDraft { store, cleared } = match prepare_draft(engine, caller, asked.deed, &asked.draft)? {
+    let ReadyDraft { store, cleared } = match prepare_draft(engine, caller, request.intent, &request.draft)? {
         Ok(ready) => ready,
-        Err(refusal) => return Ok(refusal_step(engine, caller, &asked.draft.store, refusal)),
+        Err(refusal) => return Ok(refusal_step(engine, caller, &request.draft.store, refusal)),
     };
-    let (change, saved) = plan::plan_save(engine, caller, &store, cleared, asked.operation, asked.attempt == 0)?;
+    let skip_lookup = request.attempt == 0;
+    let (change, saved) = plan::plan_save(engine, caller, &store, cleared, request.operation, skip_lookup)?;
     let saved = Box::new(saved);
     Ok(match change {
         Some(change) => {
-            SaveStep::Write(change, PendingSave(PendingOutcome::Saved(Box::new(SaveAttempt { asked, saved }))))
+            SaveStep::Write(change, PendingSave(PendingOutcome::Saved(Box::new(SaveAttempt { request, saved }))))
         }
         None => SaveStep::Done(Remembered::Saved(saved)),
     })
 }
 
-fn refusal_step(engine: &Engine, caller: &Caller, store: &str, refusal: Refusal) -> SaveStep {
-    SaveStep::Write(
-        refusals::plan_refusal_event(engine, caller, store, &refusal),
-        PendingSave(PendingOutcome::Refused(refusal)),
-    )
-}
-
-/// Through the gate on what is known of the tenant; what that was is checked again when it is written.
+/// Clears a draft at the gate, on cached rows of the tenant. Guards check those rows again in the transaction.
 fn prepare_draft(
     engine: &Engine,
     caller: &Caller,
-    deed: WriteIntent,
+    intent: WriteIntent,
     draft: &Draft,
 ) -> Result<Result<ReadyDraft, Refusal>, Error> {
-    // A store that is made on first use is made by a save that passes, not by one that is refused.
+    // Only opened here: a refused save must not create a store that is made on first use.
     let store = match engine.tenant_cache.store(caller.tenant, &draft.store) {
         Some(store) => store,
         None => Arc::new(stores::open_store(engine, caller, &draft.store)?),
@@ -281,16 +245,79 @@ fn prepare_draft(
     }
     let (keys, erasures) =
         (bans::cached_ban_keys(engine, caller.tenant)?, erasures::cached_erasure_count(engine, caller.tenant)?);
-    let cleared = match clear::clear_draft_with_keys(engine, caller, deed, &store, &scope, draft.clone(), &keys)? {
+    let cleared = match clear::clear_draft_with_keys(engine, caller, intent, &store, &scope, draft.clone(), &keys)? {
         Ok(cleared) => cleared,
         Err(refusal) => return Ok(Err(refusal)),
     };
     let store = stores::cached_store_for_write(engine, caller, &draft.store)?;
-    let known = [bans::ban_key_count_guard(&keys), cache::open_store_guard(&store), erasure_count_guard(erasures)];
-    Ok(Ok(ReadyDraft { store, cleared: cleared.with_guards(known) }))
+    let cache_guards =
+        [bans::ban_key_count_guard(&keys), cache::open_store_guard(&store), erasure_count_guard(erasures)];
+    Ok(Ok(ReadyDraft { store, cleared: cleared.with_guards(cache_guards) }))
+}
+
+/// Step that logs a refusal before it is answered.
+fn refusal_step(engine: &Engine, caller: &Caller, store: &str, refusal: Refusal) -> SaveStep {
+    SaveStep::Write(
+        refusals::plan_refusal_event(engine, caller, store, &refusal),
+        PendingSave(PendingOutcome::Refused(refusal)),
+    )
+}
+
+/// Answers a committed save; starts the next attempt when a guard failed.
+fn resume_after_commit(
+    engine: &Engine,
+    caller: &Caller,
+    saving: PendingSave,
+    committed: Result<CommitResult, StoreError>,
+) -> Result<SaveStep, Error> {
+    let SaveAttempt { request, saved } = match saving.0 {
+        PendingOutcome::Saved(attempt) => *attempt,
+        PendingOutcome::Refused(refusal) => {
+            return Ok(committed.map(|_| SaveStep::Done(Remembered::Refused(refusal)))?);
+        }
+    };
+    let retry = SaveRequest { attempt: request.attempt + 1, ..request };
+    match committed {
+        Ok(_) => Ok(SaveStep::Done(Remembered::Saved(saved))),
+        Err(StoreError::Guard(Guard::RunSavesLeft { saves_max, .. })) => {
+            Ok(refusal_step(engine, caller, &retry.draft.store, run_cap_refusal(saves_max)))
+        }
+        // A save never sets these guards. The code that added them (turns, documents) handles their failure.
+        Err(error @ StoreError::Guard(Guard::TurnsBefore { .. } | Guard::RowInState { kind: RowKind::Leases, .. })) => {
+            Err(error.into())
+        }
+        // The place is taken (attempt 0 skips the lookup), or something changed between lookup and commit.
+        Err(StoreError::Guard(guard)) => {
+            invalidate_cache(engine, caller.tenant, &guard, retry.begun_at)?;
+            attempt_save(engine, caller, retry)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Drops cached rows of the tenant that the failed guard proved stale. An error if the tenant was erased meanwhile.
+pub(crate) fn invalidate_cache(
+    engine: &Engine,
+    tenant: TenantId,
+    guard: &Guard,
+    begun_at: Timestamp,
+) -> Result<(), Error> {
+    if matches!(guard, Guard::RowInState { .. } | Guard::RowCountIs { .. }) {
+        engine.tenant_cache.forget_tenant(tenant);
+    }
+    match guard {
+        // The draft may be a text the erasure was meant to remove, so it is not saved after it.
+        Guard::RowCountIs { kind: RowKind::Certificates, .. } => {
+            erasures::ensure_not_erased_since(engine, tenant, begun_at)
+        }
+        _ => Ok(()),
+    }
 }
 
 fn run_cap_refusal(saves_max: u32) -> Refusal {
-    Refusal::new("policy.run_cap", format!("an unattended run may save {saves_max} memories, and this one has"))
-        .with_hint("go on without saving; a person can save it later")
+    Refusal::new(
+        "policy.run_cap",
+        format!("an unattended run may save at most {saves_max} memories, and this run is at that limit"),
+    )
+    .with_hint("go on without saving; a person can save it later")
 }

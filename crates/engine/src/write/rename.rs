@@ -1,4 +1,4 @@
-//! Rename: the same memory at another path of its place.
+//! Rename: moves a memory to another path in the same place.
 
 use crate::Engine;
 use crate::gate::{GateError, normalize_new_path, scan_draft};
@@ -17,16 +17,16 @@ use crate::recall::read;
 use crate::tenant::{allow_list, stores};
 
 impl Engine {
-    /// Moves a memory to a path where nothing stands. Its history moves with it.
+    /// Moves a memory to a free path. Its history moves with it.
     pub fn rename(&self, caller: &Caller, memory: MemoryId, path: &str) -> Result<TransitionOutcome, Error> {
         self.ensure_memory_enabled()?;
         let current = read::read_by_id(self, caller, memory)?;
         let store = stores::open_store(self, caller, &current.store)?;
         let path = normalize_new_path(path, self.limits())?;
         let secrets = stores::ruleset_of(self, &store)?.secrets;
-        // A path is text too: the scanner sees it before it is kept.
+        // A path is stored text: it is scanned like content.
         let draft = Draft { path: Some(path.clone()), ..Draft::default() };
-        let seen = match scan_draft(
+        let found = match scan_draft(
             draft,
             current.scope.kind(),
             secrets,
@@ -38,10 +38,12 @@ impl Engine {
             Ok(_) => None,
         };
         let denied = policy::may_write(caller, &store, &current.scope, current.kind, true).err();
-        if let Some(refusal) = denied.or(seen) {
+        // Permission first: a caller who may not write here learns nothing from the scanner.
+        if let Some(refusal) = denied.or(found) {
             return Ok(TransitionOutcome::Refused(refusals::log_refusal(self, caller, &store.slug, refusal)?));
         }
         let place = Place { store: current.store.clone(), scope: current.scope.clone() };
+        // No lookup before: the guard finds a memory at the new path, also one that is saved at the same time.
         let change =
             Change::new(caller.tenant, self.clock.now()).with_guard(Guard::PathFree { place, path: path.clone() });
         let rename = Transition::new(&current, Operation::Update)
@@ -52,7 +54,7 @@ impl Engine {
         match self.commit(change) {
             Ok(_) => Ok(TransitionOutcome::Done(Box::new(renamed))),
             Err(StoreError::Guard(Guard::PathFree { .. })) => {
-                Err(Error::conflict("conflict.path_taken", "something stands at that path already"))
+                Err(Error::conflict("conflict.path_taken", "a memory exists at that path already"))
             }
             Err(error) => Err(error.into()),
         }

@@ -1,4 +1,5 @@
-//! What a save is a version of: nothing, the memory at its path, or one that says the same.
+//! Finds the memory a save is a new version of: the one at its path, a duplicate, or none.
+
 use crate::Engine;
 use crate::gate::duplicate::HintMatch;
 use crate::gate::{ClearedDraft, duplicate};
@@ -14,34 +15,41 @@ use crate::ports::{Address, CandidateQuery, Filter, PageRequest, SortOrder, embe
 use crate::text::digest::content_sha256;
 use crate::text::words;
 
-/// What a save meets at its place.
+/// Where a save goes.
 pub(crate) enum SaveTarget {
+    /// A new memory, if `guard` still holds. `near`: a memory with a similar hint that states another fact.
     New { guard: Option<Guard>, near: Option<MemoryId> },
+    /// A new version of this memory.
     Existing(Box<Memory>),
+    /// A duplicate of this memory: nothing to write.
     Same(Box<Memory>),
 }
 
+/// Finds the target of a draft by its path, else by the dedup rule of its store.
+///
+/// `skip_lookup`: assume that nothing is there and let the guard find out. Most saves are new, so this spares a read;
+/// a save whose guard fails is planned again with the lookup.
 pub(crate) fn find_save_target(
     engine: &Engine,
     caller: &Caller,
     cleared: &ClearedDraft,
     ruleset: &Ruleset,
     place: &Place,
-    leap: bool,
+    skip_lookup: bool,
 ) -> Result<SaveTarget, Error> {
     if cleared.state() == State::Constrained {
         return find_draft_target(engine, caller, cleared, place);
     }
     let draft = cleared.draft();
-    // Most places are free, and the guard tells where one is not: the first look is spared.
-    let leap = leap && draft.expected_sha256.is_none();
-    let at = |address| match leap {
+    // An expected digest is compared with the memory, so that one is read anyway.
+    let skip_lookup = skip_lookup && draft.expected_sha256.is_none();
+    let find_memory = |address| match skip_lookup {
         true => Ok(None),
         false => engine.backend.get_memory(&Readable::whole_tenant(caller.tenant), &address),
     };
-    // A path is an address whatever the ruleset: writing to it again is a new version of what stands there.
+    // A path is an address under every dedup rule: saving to it again makes a new version.
     if let Some(path) = &draft.path {
-        return Ok(match at(Address::Path { place: place.clone(), path: path.clone() })? {
+        return Ok(match find_memory(Address::Path { place: place.clone(), path: path.clone() })? {
             Some(memory) => SaveTarget::Existing(Box::new(memory)),
             None => SaveTarget::New {
                 guard: Some(Guard::PathFree { place: place.clone(), path: path.clone() }),
@@ -52,18 +60,19 @@ pub(crate) fn find_save_target(
     match ruleset.dedup {
         Dedup::Exact => {
             let sha256 = content_sha256(&draft.content);
-            Ok(match at(Address::Hash { place: place.clone(), sha256: sha256.clone() })? {
+            Ok(match find_memory(Address::Hash { place: place.clone(), sha256: sha256.clone() })? {
                 Some(memory) => SaveTarget::Same(Box::new(memory)),
                 None => SaveTarget::New { guard: Some(Guard::HashFree { place: place.clone(), sha256 }), near: None },
             })
         }
         Dedup::Hint => find_hint_target(engine, caller, cleared, place),
+        // Duplicates by key are found later and merged by review (`review::consolidation`).
         Dedup::Path | Dedup::Key | Dedup::None => Ok(SaveTarget::New { guard: None, near: None }),
     }
 }
 
-/// A draft that waits does not touch what stands; writing it again changes the draft.
-pub(crate) fn find_draft_target(
+/// Target of a draft that waits for review: the caller's own waiting draft at this path, never the memory there.
+fn find_draft_target(
     engine: &Engine,
     caller: &Caller,
     cleared: &ClearedDraft,
@@ -78,6 +87,7 @@ pub(crate) fn find_draft_target(
     };
     let page = PageRequest { order: SortOrder::Newest, after: None, limit: engine.limits().list_default };
     let waiting = engine.backend.list_memories(&Readable::whole_tenant(caller.tenant), &filter, &page)?;
+    // Each author has a draft of their own: callers do not overwrite each other's proposals.
     let own = waiting.into_iter().find(|memory| memory.author == caller.principal);
     Ok(match own {
         Some(memory) => SaveTarget::Existing(Box::new(memory)),
@@ -85,8 +95,8 @@ pub(crate) fn find_draft_target(
     })
 }
 
-/// The memory a note with a similar hint would update, unless it states another fact.
-pub(crate) fn find_hint_target(
+/// Target by similar recall hint: the memory that states the same fact. One that states another fact is only reported.
+fn find_hint_target(
     engine: &Engine,
     caller: &Caller,
     cleared: &ClearedDraft,
@@ -94,6 +104,7 @@ pub(crate) fn find_hint_target(
 ) -> Result<SaveTarget, Error> {
     let draft = cleared.draft();
     let Some(hint) = draft.recall_hint.as_deref() else { return Ok(SaveTarget::New { guard: None, near: None }) };
+    // Read before the search: a memory saved by another caller meanwhile fails the guard.
     let generation = engine.backend.place_state(caller.tenant, place)?.generation;
     let filter = Filter { places: vec![place.clone()], ..Filter::default() };
     let find = CandidateQuery {
@@ -108,14 +119,15 @@ pub(crate) fn find_hint_target(
     match duplicate::find_nearest_hint(hint, &draft.content, &memories, engine.limits(), similarity) {
         Some((memory, HintMatch::SameFact)) => Ok(SaveTarget::Existing(Box::new(memory.clone()))),
         other => {
+            // The search is no lock: the guard fails if anything was saved to the place meanwhile.
             let guard = Some(Guard::PlaceUnchanged { place: place.clone(), generation });
             Ok(SaveTarget::New { guard, near: other.map(|(memory, _)| memory.id) })
         }
     }
 }
 
-/// Calibrated similarity of two texts, 0 where there is no instant embedder to ask.
-pub(crate) fn text_similarity(engine: &Engine, one: &str, other: &str) -> f64 {
+/// Calibrated similarity of two texts; 0 without an instant embedder, because a save does not wait for a model.
+fn text_similarity(engine: &Engine, one: &str, other: &str) -> f64 {
     if !engine.embedder.is_instant() {
         return 0.0;
     }

@@ -1,4 +1,4 @@
-//! Verify-by: a date after which a memory counts as a draft, until a person has looked again.
+//! Verify-by: a date after which a memory counts as a draft until a person confirms it.
 
 use jiff::Timestamp;
 
@@ -17,7 +17,7 @@ use crate::recall::read;
 use crate::tenant::stores;
 
 impl Engine {
-    /// A person confirms that a memory still holds, until the given date or for good.
+    /// Confirms that a memory is still true, until the given date or, without one, for good. Only a person can.
     pub fn verify_by(
         &self,
         caller: &Caller,
@@ -28,20 +28,22 @@ impl Engine {
         self.ensure_memory_enabled()?;
         let current = read::read_by_id(self, caller, memory)?;
         let store = stores::open_store(self, caller, &current.store)?;
-        let programs = Refusal::new("policy.people_only", "only a person can say that a memory still holds");
+        let people_only = Refusal::new("policy.people_only", "only a person can confirm that a memory is still true");
+        // An agent that confirms its own notes would make the date meaningless.
         let permit = match caller.role.is_program() {
-            true => Err(programs),
+            true => Err(people_only),
             false => policy::may_write(caller, &store, &current.scope, current.kind, true),
         };
         if let Err(refusal) = permit {
             return Ok(TransitionOutcome::Refused(refusals::log_refusal(self, caller, &store.slug, refusal)?));
         }
+        // A draft is confirmed by its review, not here.
         if current.state != State::Active {
             return Err(Error::conflict("conflict.not_active", format!("the memory is {}", current.state)));
         }
         let now = self.clock.now();
         if until.is_some_and(|until| until <= now) {
-            return Err(Error::invalid("shape.verify_by", "the date has passed already"));
+            return Err(Error::invalid("shape.verify_by", "this date is in the past: name a later one"));
         }
         let confirm = Transition::new(&current, Operation::Confirm)
             .with_reason(reason)

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use engine::model::error::Error;
 use engine::model::vocabulary::Purpose;
 use engine::receipts::receipt::ConsideredMemory;
 use engine::text::decode_error;
@@ -104,7 +105,9 @@ impl ContextArgs {
 /// here: the process flushes before it ends anyway.
 fn confirm_receipt(job: &Job<'_>, receipt: &mut Option<String>, skipped: &mut Vec<String>) {
     let Some(id) = receipt.as_deref() else { return };
-    if let Err(error) = job.session.engine.receipt_after_flush(&job.session.caller, id) {
+    let engine = &job.session.engine;
+    let flushed = engine.database().flush().map_err(Error::from);
+    if let Err(error) = flushed.and_then(|()| engine.receipt(&job.session.caller, id)) {
         // "pending" would be wrong: it will never be saved.
         skipped.retain(|what| what != engine::RECEIPT_PENDING);
         skipped.push(format!("the receipt was not saved: {error}"));

@@ -1,5 +1,5 @@
-//! What holds for all inputs, on the engine itself: budgets and windows are never passed, no memory leaves its block, and
-//! one broken source leaves the others their say.
+//! What holds for all inputs, on the engine itself: budgets and windows are never passed, no memory leaves its block,
+//! and one broken source leaves the others their say.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -107,7 +107,12 @@ proptest! {
         prop_assert!(ranked <= memories_max);
         whole(&context.text)?;
         let turns: Vec<Turn> =
-            texts.iter().cycle().take(texts.len() * 3).map(|(content, ..)| Turn { content: content.clone(), ..Turn::default() }).collect();
+            texts
+                .iter()
+                .cycle()
+                .take(texts.len() * 3)
+                .map(|(content, ..)| Turn { content: content.clone(), ..Turn::default() })
+                .collect();
         let request = WindowRequest {
             window_tokens: window,
             system_prompt: "You keep the gateway.".to_owned(),

@@ -104,7 +104,8 @@ fn a_sixth_ruleset_needs_configuration_only() {
     let without = World::new();
     assert_eq!(without.code(2, "store create tickets --ruleset ticket", &[]), "shape.unknown_word");
     let taken = World::with_config(
-        "[rulesets.note]\nlayers=['semantic']\ndedup='none'\nsecrets='block'\nevidence='none'\ncontent_bytes_max=1\nranker='hint'\n",
+        "[rulesets.note]\nlayers=['semantic']\ndedup='none'\nsecrets='block'\nevidence='none'\ncontent_bytes_max=1\n\
+         ranker='hint'\n",
     );
     assert_eq!(taken.code(2, "list", &[]), "config.ruleset_taken");
 }

@@ -108,7 +108,7 @@ fn fact_18_a_full_place_of_any_size_archives_the_least_important() {
     assert_eq!(live(), 10);
     assert_eq!(text(&world.json("read", &[&ids[4]])["state"]), "archived");
     let why = text(&world.json("history", &[&ids[4]])["versions"][0]["reason"]);
-    assert_eq!(why, "made room: at most 10 stay in use here (`live_max`)");
+    assert_eq!(why, "made room: this place keeps at most 10 memories in use (`live_max`)");
     assert_eq!(text(&world.json("read", &[&ids[0]])["state"]), "active");
 }
 

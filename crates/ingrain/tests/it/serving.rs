@@ -245,8 +245,12 @@ fn reads_and_shutdown_work_while_saves_wait_for_a_locked_file() {
         let body =
             format!(r#"{{"store":"workspace_runbooks","path":"n/{number}","content":"{number}","kind":"runbook"}}"#);
         let (length, address) = (body.len(), &serving.address);
-        write!(line, "POST /v1/memories HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}")
-            .expect("sent");
+        write!(
+            line,
+            "POST /v1/memories HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\n\
+             content-length: {length}\r\n\r\n{body}"
+        )
+        .expect("sent");
         lines.push(line);
     }
     let waiting = || {

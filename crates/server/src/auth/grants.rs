@@ -1,4 +1,4 @@
-//! Grants on systems from configuration and from a resolver. A resolver that fails grants nothing.
+//! Grants on systems, from configuration and from an external resolver. A resolver that fails grants nothing.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
@@ -8,9 +8,10 @@ use engine::model::caller::{Caller, Grant};
 use serde::Deserialize;
 
 use crate::config::ServerConfig;
+use crate::lock::lock_unpoisoned;
 use crate::outbound::OutboundClient;
 
-/// Answers kept before all are thrown away: a bound on memory.
+/// Most cached answers; the cache is emptied when it is full, which bounds its memory.
 const CACHED_MAX: usize = 10_000;
 
 type GrantsBySystem = BTreeMap<String, Grant>;
@@ -43,13 +44,13 @@ impl Grants {
         Grants { configured: config.grants.clone(), resolver }
     }
 
-    /// Adds what the caller holds beyond its key or token. Blocks where a resolver is asked.
+    /// Adds the caller's grants to those of its key or token; the higher grant wins. Blocks if a resolver is configured.
     pub(super) fn add_grants(&self, caller: &mut Caller) {
         let configured = self.configured.get(&caller.principal).cloned().unwrap_or_default();
         let resolved = self.resolver.as_ref().map(|resolver| resolver.resolve_grants(caller)).unwrap_or_default();
         for (system, grant) in configured.into_iter().chain(resolved) {
-            let held = caller.grants.entry(system).or_insert(grant);
-            *held = (*held).max(grant);
+            let current = caller.grants.entry(system).or_insert(grant);
+            *current = (*current).max(grant);
         }
     }
 }
@@ -65,6 +66,7 @@ impl GrantResolver {
         let query = [("tenant", caller.tenant.to_string()), ("principal", caller.principal.clone())];
         let grants = match self.outbound.get_json::<ResolverAnswer>(&self.url, &query) {
             Ok(resolved) => resolved.grants,
+            // Not cached: the next call asks again.
             Err(reason) => {
                 tracing::warn!(%reason, "the grant resolver failed: no grants from it");
                 return GrantsBySystem::new();
@@ -79,6 +81,6 @@ impl GrantResolver {
     }
 
     fn lock_cache(&self) -> std::sync::MutexGuard<'_, HashMap<String, (Instant, GrantsBySystem)>> {
-        self.cache.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        lock_unpoisoned(&self.cache)
     }
 }

@@ -1,4 +1,4 @@
-//! The provider's public keys, fetched when needed and kept for a while.
+//! Public keys of the identity provider (JWKS), fetched on demand and cached.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -8,11 +8,12 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::signature::{self, RsaPublicKeyComponents, UnparsedPublicKey};
 use serde::Deserialize;
 
+use crate::lock::lock_unpoisoned;
 use crate::outbound::OutboundClient;
 
-/// Keys are believed so long.
+/// How long fetched keys are used before they are fetched again.
 const KEY_SET_TTL: Duration = Duration::from_secs(600);
-/// A token with an unknown key id makes us look again, but not more often than this.
+/// Shortest time between two fetches: a token with an unknown key id causes one, and anybody can send such tokens.
 const REFETCH_PAUSE: Duration = Duration::from_secs(10);
 
 pub(super) struct KeySet {
@@ -49,7 +50,7 @@ struct Jwk {
 
 #[derive(Deserialize)]
 struct Jwks {
-    /// One by one, so that a key of a sort we do not know does not hide the others.
+    /// Parsed one by one, so that a key of an unknown type does not make the others unusable.
     keys: Vec<serde_json::Value>,
 }
 
@@ -58,26 +59,27 @@ impl KeySet {
         KeySet { url, outbound, cache: Mutex::default() }
     }
 
-    /// Whether one of the provider's keys signed this.
+    /// Whether one of the provider's keys made this signature. May fetch the key set, which blocks.
     pub(super) fn verify_signature(&self, alg: &str, kid: Option<&str>, signed: &[u8], signature: &[u8]) -> bool {
         let good = |keys: Vec<Jwk>| keys.iter().any(|key| key.verify_signature(alg, signed, signature));
         let matching = |keys: Vec<Jwk>| -> Vec<Jwk> {
             keys.into_iter().filter(|key| kid.is_none() || key.kid.as_deref() == kid).collect()
         };
-        let known = matching(self.load_keys(false));
-        match known.is_empty() {
-            // The provider may have turned its keys since.
+        let matching_keys = matching(self.load_keys(false));
+        match matching_keys.is_empty() {
+            // The provider may have rotated its keys since the last fetch.
             true => good(matching(self.load_keys(true))),
-            false => good(known),
+            false => good(matching_keys),
         }
     }
 
-    fn load_keys(&self, again: bool) -> Vec<Jwk> {
-        let mut cached = self.cache.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    /// The cached keys; fetched where they are too old or `refetch` is set.
+    fn load_keys(&self, refetch: bool) -> Vec<Jwk> {
+        let mut cached = lock_unpoisoned(&self.cache);
         let fresh = cached.fetched_at.is_some_and(|at| at.elapsed() < KEY_SET_TTL);
         let too_soon = cached.tried_at.is_some_and(|at| at.elapsed() < REFETCH_PAUSE);
-        if too_soon || (fresh && !again) {
-            // Keys that could not be fetched anew are not believed for ever.
+        if too_soon || (fresh && !refetch) {
+            // Expired keys are not used, even if the provider cannot be reached: they may have been withdrawn.
             return if fresh { cached.keys.clone() } else { Vec::new() };
         }
         cached.tried_at = Some(Instant::now());
@@ -96,7 +98,8 @@ impl KeySet {
 }
 
 impl Jwk {
-    /// The key's own sort decides the algorithm; the token's word must agree with it, so it cannot choose a weaker one.
+    /// The type of the key decides the algorithm, and `alg` of the token must agree with it. Otherwise a token could
+    /// choose a weaker algorithm than its key is meant for.
     fn verify_signature(&self, alg: &str, signed: &[u8], signature: &[u8]) -> bool {
         if self.purpose.as_deref().is_some_and(|purpose| purpose != "sig") {
             return false;
@@ -133,7 +136,7 @@ impl Jwk {
         signed: &[u8],
         signature: &[u8],
     ) -> Option<bool> {
-        /// Says that both coordinates follow, uncompressed.
+        /// Prefix of an uncompressed point in SEC 1: both coordinates follow.
         const UNCOMPRESSED: u8 = 4;
         let mut point = vec![UNCOMPRESSED];
         point.extend(decode_base64url(self.x.as_deref()?)?);

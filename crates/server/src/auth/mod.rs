@@ -1,4 +1,4 @@
-//! Token or key to caller: who asks is settled here, before anybody reads what is asked.
+//! Authentication: turns a key or token into a caller, before any handler reads the request.
 
 mod grants;
 mod jwks;
@@ -27,6 +27,7 @@ use engine::text::digest::content_sha256;
 use crate::app::App;
 use crate::config::ServerConfig;
 use crate::idempotency;
+use crate::lock::lock_unpoisoned;
 use crate::outbound::OutboundClient;
 use crate::problem::Problem;
 use crate::rate_limit::RateLimiter;
@@ -35,14 +36,15 @@ pub(crate) use key_cache::KEY_CACHE_TTL;
 use key_cache::KeyCache;
 use token::TokenVerifier;
 
-/// One failed credential is forgiven this often, per second: guessing stays hopeless, a typo costs little.
+/// Rate at which failed credentials of an address are forgiven, per second. Guessing stays hopeless, and a client with
+/// a typo is locked out for seconds only.
 const FAILURES_FORGIVEN_PER_SECOND: f64 = 1.0 / 3.0;
-/// Good credentials remembered as such, so that a flood of bad ones from the same address cannot lock them out.
+/// Most credentials remembered as valid, so that a flood of invalid ones from the same address does not lock them out.
 const KNOWN_GOOD_MAX: usize = 10_000;
-/// Longest credential looked at: a token with many claims.
+/// Longest accepted credential: a token with many claims.
 const CREDENTIAL_BYTES_MAX: usize = 8_192;
 
-/// Headers that say more about a caller, where its key may set them.
+/// Headers that add to a caller's identity, if its key may set them.
 pub(crate) const IDENTITY_HEADERS: [(&str, Settable); 6] = [
     ("x-agent-id", Settable::Agent),
     ("x-user-id", Settable::User),
@@ -52,49 +54,49 @@ pub(crate) const IDENTITY_HEADERS: [(&str, Settable); 6] = [
     ("x-pipeline-id", Settable::Pipeline),
 ];
 
-/// Who asks, settled.
+/// The caller of a request, after authentication.
 #[derive(Clone)]
 pub(crate) struct AuthenticatedCaller {
     pub(crate) caller: Caller,
-    /// Runs the installation, not just a tenant of it.
+    /// May manage the installation, not just its own tenant.
     pub(crate) operator: bool,
     pub(crate) proof: Arc<CallerProof>,
 }
 
 #[cfg(test)]
 impl AuthenticatedCaller {
-    /// Somebody who needed to show nothing.
+    /// A caller without a credential.
     pub(crate) fn from_caller(caller: Caller) -> AuthenticatedCaller {
         AuthenticatedCaller { caller, operator: false, proof: Arc::default() }
     }
 }
 
-/// What the caller showed: kept so that a long stream can ask again whether it is still good.
+/// Credential and identity headers of a request, kept so that a long stream can verify them again.
 #[derive(Default)]
 pub(crate) struct CallerProof {
     credential: Option<Credential>,
     identity_headers: Vec<(Settable, String)>,
 }
 
-/// A key or a token, and the hash it is known by.
+/// A key or token, and its hash, by which it is cached.
 struct Credential {
     text: String,
     sha256: String,
 }
 
-/// A caller before its headers are read.
+/// The identity of a credential, before the identity headers are applied.
 struct CredentialIdentity {
     caller: Caller,
     operator: bool,
     may_set: Vec<Settable>,
 }
 
-/// Checks credentials, and how often they fail.
+/// Verifies credentials and limits how often an address may fail.
 pub(crate) struct Authenticator {
     failures: RateLimiter,
     known_good: Mutex<HashSet<String>>,
     key_cache: KeyCache,
-    /// Whether asking for grants may take a while.
+    /// Whether grants come from an external endpoint, so that identifying a caller may block.
     has_grant_resolver: bool,
     tokens: Option<TokenVerifier>,
     grants: Grants,
@@ -114,7 +116,7 @@ impl Authenticator {
         }
     }
 
-    /// Asks the engine or the provider who this is. Blocks.
+    /// Identifies the caller by the engine's keys or the identity provider. Blocks.
     pub(crate) fn identify_caller(&self, app: &App, proof: &Arc<CallerProof>) -> Result<AuthenticatedCaller, Problem> {
         let identity = match (&proof.credential, &app.config.local) {
             (None, Some(caller)) => local_operator(caller.clone()),
@@ -132,64 +134,67 @@ impl Authenticator {
     }
 
     fn identify_credential(&self, engine: &Engine, credential: &Credential) -> Result<CredentialIdentity, Problem> {
-        let unknown = || Problem::unauthorized("this key or token is not good here");
+        let unknown = || Problem::unauthorized("this key or token is not valid here");
         let text = &credential.text;
         if let Some((tenant, key)) = self.find_key(engine, credential)? {
             let (operator, may_set) = (key.rights.operator, key.rights.may_set.clone());
             return Ok(CredentialIdentity { caller: key.to_caller(tenant), operator, may_set });
         }
+        // A JWT has three parts; anything else is no token.
         let tokens = self.tokens.as_ref().filter(|_| text.split('.').count() == 3).ok_or_else(unknown)?;
         let (caller, may_set) = tokens.caller_from_token(engine, text)?;
         Ok(CredentialIdentity { caller, operator: false, may_set })
     }
 
     fn find_key(&self, engine: &Engine, credential: &Credential) -> Result<Option<(TenantId, Arc<Key>)>, Problem> {
-        let era = self.key_cache.generation();
-        if let Some(believed) = self.key_cache.get(&credential.sha256, engine.clock.now()) {
-            return Ok(Some(believed));
+        // Read before the look-up: a key that is revoked meanwhile must not be cached.
+        let generation = self.key_cache.generation();
+        if let Some(cached) = self.key_cache.get(&credential.sha256, engine.clock.now()) {
+            return Ok(Some(cached));
         }
         let Some((tenant, key)) = engine.find_key_by_text(&credential.text)? else { return Ok(None) };
         engine.record_key_use(tenant, &key);
         let key = Arc::new(key);
-        self.key_cache.insert_key(era, &credential.sha256, tenant, &key);
+        self.key_cache.insert_key(generation, &credential.sha256, tenant, &key);
         Ok(Some((tenant, key)))
     }
 
-    /// Looks every key up anew: some were changed here.
+    /// Empties the key cache: keys were changed on this server.
     pub(crate) fn invalidate_keys(&self) {
         self.key_cache.invalidate_keys();
     }
 
-    /// Moves each time keys were changed here.
+    /// Changes each time keys are changed on this server.
     pub(crate) fn watch_key_generation(&self) -> tokio::sync::watch::Receiver<u64> {
         self.key_cache.watch_generation()
     }
 
-    /// Whether the key shown was just looked up and is good. What is no key speaks for itself until it is asked again.
+    /// Whether the key is cached and valid. Other credentials (tokens, local callers) count as fresh: they are verified
+    /// again only when their time is up.
     pub(crate) fn is_key_fresh(&self, app: &App, proof: &CallerProof) -> bool {
         let key = proof.credential.as_ref().filter(|credential| credential.text.starts_with(KEY_MARK));
         key.is_none_or(|key| self.key_cache.get(&key.sha256, app.entrance.engine().clock.now()).is_some())
     }
 
-    /// Who this is, where that is known without asking anybody.
+    /// The caller, if it can be identified without blocking.
     fn identify_from_cache(&self, app: &App, proof: &Arc<CallerProof>) -> Option<Result<AuthenticatedCaller, Problem>> {
-        let known = match &proof.credential {
+        let is_cached = match &proof.credential {
             Some(credential) => self.key_cache.get(&credential.sha256, app.entrance.engine().clock.now()).is_some(),
             None => true,
         };
-        (known && !self.has_grant_resolver).then(|| self.identify_caller(app, proof))
+        (is_cached && !self.has_grant_resolver).then(|| self.identify_caller(app, proof))
     }
 
-    /// Whether an address has failed too often to be believed once more. Good credentials seen before always pass.
+    /// Refuses credentials from an address that failed too often. Credentials that were valid before always pass.
     fn check_failure_rate(&self, peer: IpAddr, proof: &CallerProof) -> Result<(), Problem> {
         let Some(credential) = &proof.credential else { return Ok(()) };
-        let verdict = self.failures.peek_tokens(&peer.to_string(), Instant::now());
-        let known = || self.lock_known_good().contains(&credential.sha256);
-        if verdict.allowed || known() {
+        let decision = self.failures.peek_tokens(&peer.to_string(), Instant::now());
+        let is_known_good = || self.lock_known_good().contains(&credential.sha256);
+        if decision.allowed || is_known_good() {
             return Ok(());
         }
-        let secs = verdict.reset.as_secs() + 1;
-        let message = "too many keys from this address were not good";
+        let secs = decision.reset.as_secs() + 1;
+        let message = "too many invalid keys from this address; wait before the next try";
         Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "auth.throttled", message).with_retry_after(secs))
     }
 
@@ -199,52 +204,52 @@ impl Authenticator {
             self.failures.take_token(&peer.to_string(), Instant::now());
             return;
         }
-        let mut known = self.lock_known_good();
-        if known.contains(&credential.sha256) {
+        let mut known_good = self.lock_known_good();
+        if known_good.contains(&credential.sha256) {
             return;
         }
-        if known.len() >= KNOWN_GOOD_MAX {
-            known.clear();
+        if known_good.len() >= KNOWN_GOOD_MAX {
+            known_good.clear();
         }
-        known.insert(credential.sha256.clone());
+        known_good.insert(credential.sha256.clone());
     }
 
     fn lock_known_good(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
-        self.known_good.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        lock_unpoisoned(&self.known_good)
     }
 }
 
-/// The layer before every guarded route: who, then how often, then whether it was done before. One layer for all of it,
-/// as each copies those below it for every call.
+/// The layer before every guarded route: authentication, rate limit, then idempotency. One layer for all three, because
+/// axum clones the inner service of each layer for every request.
 pub(crate) async fn guard_request(
     State(app): State<App>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    let who = match authenticate_request(&app, peer.ip(), request.headers()).await {
-        Ok(who) => who,
+    let auth = match authenticate_request(&app, peer.ip(), request.headers()).await {
+        Ok(auth) => auth,
         Err(problem) => return problem.into_response(),
     };
-    let principal = format!("{}/{}", who.caller.tenant, who.caller.principal);
-    // The person at this machine is not rationed.
-    let verdict = (app.config.local.is_none() || who.proof.credential.is_some())
+    let principal = format!("{}/{}", auth.caller.tenant, auth.caller.principal);
+    // A local caller without a key is not rate limited.
+    let decision = (app.config.local.is_none() || auth.proof.credential.is_some())
         .then(|| app.rate_limiter.take_token(&principal, Instant::now()));
-    tracing::Span::current().record("principal", who.caller.principal.as_str());
-    request.extensions_mut().insert(who);
-    let mut response = match verdict {
-        Some(verdict) if !verdict.allowed => {
-            let secs = verdict.reset.as_secs() + 1;
-            let message = "too many calls; slow down";
+    tracing::Span::current().record("principal", auth.caller.principal.as_str());
+    request.extensions_mut().insert(auth);
+    let mut response = match decision {
+        Some(decision) if !decision.allowed => {
+            let secs = decision.reset.as_secs() + 1;
+            let message = "too many calls; wait for `retry-after`";
             Problem::new(StatusCode::TOO_MANY_REQUESTS, "http.rate_limited", message)
                 .with_retry_after(secs)
                 .into_response()
         }
         _ => idempotency::run_once(&app, request, next).await,
     };
-    if let Some(verdict) = verdict {
+    if let Some(decision) = decision {
         let policy = format!("\"principal\";q={};w=1", app.rate_limiter.burst());
-        let left = format!("\"principal\";r={};t={}", verdict.remaining, verdict.reset.as_secs() + 1);
+        let left = format!("\"principal\";r={};t={}", decision.remaining, decision.reset.as_secs() + 1);
         for (name, value) in [("ratelimit-policy", policy), ("ratelimit", left)] {
             if let Ok(value) = value.parse() {
                 response.headers_mut().insert(HeaderName::from_static(name), value);
@@ -261,14 +266,15 @@ pub(crate) async fn authenticate_request(
 ) -> Result<AuthenticatedCaller, Problem> {
     let proof = Arc::new(CallerProof::from_headers(headers)?);
     app.authenticator.check_failure_rate(peer, &proof)?;
-    let who = match app.authenticator.identify_from_cache(app, &proof) {
-        Some(who) => who,
+    let identified = match app.authenticator.identify_from_cache(app, &proof) {
+        Some(identified) => identified,
         None => {
-            let (doorman, shown) = (app.clone(), proof.clone());
-            app.entrance.call("authenticate", move |_| doorman.authenticator.identify_caller(&doorman, &shown)).await
+            let (identifying_app, proof) = (app.clone(), proof.clone());
+            let identify = move |_: &Engine| identifying_app.authenticator.identify_caller(&identifying_app, &proof);
+            app.entrance.call("authenticate", identify).await
         }
     };
-    match &who {
+    match &identified {
         Ok(_) => app.authenticator.record_attempt(peer, &proof, true),
         Err(problem) if problem.status == StatusCode::UNAUTHORIZED => {
             app.metrics.record_failed_credential();
@@ -276,7 +282,7 @@ pub(crate) async fn authenticate_request(
         }
         Err(_) => {}
     }
-    who
+    identified
 }
 
 impl CallerProof {
@@ -294,7 +300,7 @@ impl CallerProof {
         if credential.is_some_and(|text| text.is_empty() || text.len() > CREDENTIAL_BYTES_MAX) {
             return Err(unreadable());
         }
-        let mut said = Vec::new();
+        let mut identity_headers = Vec::new();
         for (name, settable) in IDENTITY_HEADERS {
             let mut values = headers.get_all(name).iter();
             let Some(value) = values.next() else { continue };
@@ -303,23 +309,23 @@ impl CallerProof {
             }
             let text = std::str::from_utf8(value.as_bytes())
                 .map_err(|_| Problem::bad_request("shape.name", format!("header `{name}` is not UTF-8")))?;
-            said.push((settable, text.to_owned()));
+            identity_headers.push((settable, text.to_owned()));
         }
         let credential = credential.map(|text| Credential { text: text.to_owned(), sha256: content_sha256(text) });
-        Ok(CallerProof { credential, identity_headers: said })
+        Ok(CallerProof { credential, identity_headers })
     }
 }
 
-/// What the headers say, where they may.
+/// The caller with the identity headers applied, if its credential may set them.
 fn apply_identity_headers(
     mut caller: Caller,
     may_set: &[Settable],
-    said: &[(Settable, String)],
+    identity_headers: &[(Settable, String)],
     engine: &Engine,
 ) -> Result<Caller, Problem> {
-    for (settable, name) in said {
+    for (settable, name) in identity_headers {
         if !may_set.contains(settable) {
-            let message = format!("this key may not say its {settable}; an admin makes one with `may_set`");
+            let message = format!("this key may not set its {settable}; an admin can create one with `may_set`");
             return Err(Problem::forbidden("auth.header_not_allowed", message));
         }
         check_name(settable.as_str(), name, &engine.settings.limits)?;
@@ -333,7 +339,7 @@ fn apply_identity_headers(
             Settable::Pipeline => caller.pipeline = name,
         }
     }
-    // A program is called what its header says: versions and events name who did it, not whose key it was.
+    // The principal follows the header: versions and events name the agent or user that acted, not the key's owner.
     let own_name = match caller.role {
         Role::Agent | Role::Service => caller.agent.as_ref(),
         Role::User => caller.user.as_ref(),
@@ -345,7 +351,7 @@ fn apply_identity_headers(
     Ok(caller)
 }
 
-/// The operator at this machine, who may be whoever he says.
+/// The local operator, who may set every identity header.
 fn local_operator(caller: Caller) -> CredentialIdentity {
     CredentialIdentity { caller, operator: true, may_set: Settable::ALL.to_vec() }
 }
@@ -354,7 +360,7 @@ impl<S: Sync> FromRequestParts<S> for AuthenticatedCaller {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<AuthenticatedCaller, Problem> {
-        // INVARIANT: every guarded route passed the gatekeeper, which put this here.
+        // INVARIANT: `guard_request` runs before every guarded route and inserts the caller.
         parts.extensions.get::<AuthenticatedCaller>().cloned().ok_or_else(Problem::internal)
     }
 }

@@ -1,4 +1,4 @@
-//! Tokens of an identity provider: signature, issuer, audience, times; then what the claims mean here.
+//! Tokens (JWT) of an identity provider: checks signature, issuer, audience and times, then maps claims to a caller.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::config::TokenConfig;
 use crate::outbound::OutboundClient;
 use crate::problem::Problem;
 
-/// Clocks of two machines may differ so much, in seconds.
+/// Tolerated difference between the clocks of two machines, in seconds.
 const LEEWAY_SECS: i64 = 30;
 
 pub(super) struct TokenVerifier {
@@ -30,7 +30,7 @@ struct TokenHeader {
     alg: String,
     #[serde(default)]
     kid: Option<String>,
-    /// Extensions that must be understood: none are.
+    /// Extensions the verifier must understand. None are, so such a token is refused.
     #[serde(default)]
     crit: Option<Value>,
 }
@@ -41,14 +41,15 @@ impl TokenVerifier {
         TokenVerifier { config, key_set }
     }
 
-    /// Who the token speaks for, and what its holder may say in headers.
+    /// The caller a token stands for, and the identity headers its holder may set.
     pub(super) fn caller_from_token(&self, engine: &Engine, text: &str) -> Result<(Caller, Vec<Settable>), Problem> {
-        let claims = self.verify_token(text).ok_or_else(|| invalid_token("this token is not good here"))?;
+        let claims = self.verify_token(text).ok_or_else(|| invalid_token("this token is not valid here"))?;
         self.check_claims(&claims, engine.clock.now().as_second())?;
         let caller = self.caller_from_claims(engine, &claims)?;
         Ok((caller, self.config.may_set.clone()))
     }
 
+    /// The claims of a token with a valid signature.
     fn verify_token(&self, text: &str) -> Option<Map<String, Value>> {
         let (signed, signature) = text.rsplit_once('.')?;
         let (header, payload) = signed.split_once('.')?;
@@ -63,6 +64,7 @@ impl TokenVerifier {
         serde_json::from_slice(&URL_SAFE_NO_PAD.decode(payload).ok()?).ok()
     }
 
+    /// Checks issuer, audience and times.
     fn check_claims(&self, claims: &Map<String, Value>, now: i64) -> Result<(), Problem> {
         let time = |name: &str| claims.get(name).and_then(Value::as_f64).map(|secs| secs as i64);
         let audience = match claims.get("aud") {
@@ -72,10 +74,10 @@ impl TokenVerifier {
         };
         match () {
             () if claims.get("iss").and_then(Value::as_str) != Some(&self.config.issuer) => {
-                Err(invalid_token("the token is of another issuer"))
+                Err(invalid_token("the token comes from another issuer"))
             }
             () if !audience => Err(invalid_token("the token is for another audience")),
-            // A token that never ends cannot be taken back.
+            // `exp` is required: a token that never expires cannot be taken back.
             () if time("exp").is_none_or(|exp| exp + LEEWAY_SECS <= now) => Err(invalid_token("the token has expired")),
             () if time("nbf").is_some_and(|nbf| nbf - LEEWAY_SECS > now) => {
                 Err(invalid_token("the token is not valid yet"))
@@ -91,9 +93,9 @@ impl TokenVerifier {
         check_name("subject", subject, &engine.settings.limits)?;
         let slug = text(&names.tenant).or(Some(self.config.tenant.as_str())).filter(|slug| !slug.is_empty());
         let slug = slug.ok_or_else(|| invalid_token("the token names no tenant"))?;
-        // A token opens no tenant that is not there: strangers cannot fill the database with them.
-        let tenant = engine.database().list_tenants().map_err(engine::model::error::Error::from)?;
-        let tenant = tenant.into_iter().find(|tenant| tenant.slug == slug || tenant.id.to_string() == slug);
+        // A token never creates a tenant: outsiders must not be able to fill the database.
+        let tenants = engine.database().list_tenants().map_err(engine::model::error::Error::from)?;
+        let tenant = tenants.into_iter().find(|tenant| tenant.slug == slug || tenant.id.to_string() == slug);
         let tenant = tenant.ok_or_else(|| invalid_token("the token names an unknown tenant"))?;
         let role = match text(&names.role) {
             Some(word) => match self.config.roles.get(word) {
@@ -119,7 +121,7 @@ fn invalid_token(detail: &str) -> Problem {
     Problem::unauthorized(detail)
 }
 
-/// A claim by its dotted name; a claim whose own name holds dots (a URL) is found first.
+/// A claim by its dotted path. A claim whose own name contains dots, such as a URL, is found first.
 fn find_claim<'a>(claims: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
     if let Some(value) = claims.get(path) {
         return Some(value);
@@ -128,16 +130,18 @@ fn find_claim<'a>(claims: &'a Map<String, Value>, path: &str) -> Option<&'a Valu
     find_claim(claims.get(first)?.as_object()?, rest)
 }
 
+/// The permissions in a claim, a list or a space-separated text; all of them if there is no claim.
 fn rules_from_claim(claim: Option<&Value>) -> MemoryPermissions {
     let Some(claim) = claim else { return MemoryPermissions::default() };
-    let held = |rule: &str| match claim {
+    let has_rule = |rule: &str| match claim {
         Value::Array(words) => words.iter().any(|word| word.as_str() == Some(rule)),
         Value::String(words) => words.split_whitespace().any(|word| word == rule),
         _ => false,
     };
-    MemoryPermissions { read: held("memory.read"), manage: held("memory.manage") }
+    MemoryPermissions { read: has_rule("memory.read"), manage: has_rule("memory.manage") }
 }
 
+/// The grants in a claim; unknown words grant nothing.
 fn grants_from_claim(claim: Option<&Value>) -> BTreeMap<String, Grant> {
     let pairs = claim.and_then(Value::as_object).into_iter().flatten();
     let granted = pairs.filter_map(|(system, word)| {

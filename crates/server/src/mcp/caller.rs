@@ -48,10 +48,10 @@ pub(super) fn door_for_request(door: &Door, context: &RequestContext<RoleServer>
         }
         CallerSource::Request(session) => {
             let parts = context.extensions.get::<Parts>();
-            let who = parts.and_then(|parts| Some((parts, parts.extensions.get::<AuthenticatedCaller>()?)));
+            let auth = parts.and_then(|parts| Some((parts, parts.extensions.get::<AuthenticatedCaller>()?)));
             // INVARIANT: the gatekeeper stands before this door; a request without a caller is nobody's.
-            let (parts, who) = who.ok_or_else(|| ErrorData::invalid_request("nobody is asking", None))?;
-            let caller = caller_in_session(&who.caller, session, context)?;
+            let (parts, auth) = auth.ok_or_else(|| ErrorData::invalid_request("nobody is asking", None))?;
+            let caller = caller_in_session(&auth.caller, session, context)?;
             let setup = http::setup_from_query(&door.setup, parts.uri.query().unwrap_or_default())?;
             Ok(Door { caller: Arc::new(caller), setup: Arc::new(setup), ..door.clone() })
         }

@@ -1,4 +1,4 @@
-//! Turn context and its ledger: receipts, replay, blame, reach, and the check of the log.
+//! Turn context and its receipts: list, replay, and which memories reached which runs.
 
 use axum::Json;
 use axum::extract::State;
@@ -17,8 +17,8 @@ use crate::extract::{JsonBody, MemoryIdParam, PathParam, QueryParams};
 use crate::problem::Problem;
 use crate::wire::Page;
 use crate::wire::context::{
-    ContextAnswer, ContextBody, ContextFormat, ContextView, ReceiptParams, ReceiptView, ReplayView, TouchView,
-    TouchesView, VerifiedView, WindowView,
+    ContextAnswer, ContextBody, ContextFormat, ContextView, MemoryUseView, MemoryUsesView, ReceiptParams, ReceiptView,
+    ReplayView, WindowView,
 };
 
 const TAG: &str = "context";
@@ -53,39 +53,32 @@ pub(super) fn context_endpoints() -> Vec<Endpoint> {
             .with_problems(&[NOT_FOUND]),
         Endpoint::new(Method::GET, "/v1/runs/{run}/blame", "blame", blame_run)
             .with_description(TAG, "What reached a run", "The memories that touched it, newest first. Admins only.")
-            .with_json_answer::<TouchesView>(StatusCode::OK, "Touches", json!({ "items": [] })),
+            .with_json_answer::<MemoryUsesView>(StatusCode::OK, "Touches", json!({ "items": [] })),
         Endpoint::new(Method::GET, "/v1/memories/{id}/reach", "reach", show_memory_reach)
             .with_description(TAG, "What a memory reached", "The runs and conversations it touched, newest first. Admins only.")
-            .with_json_answer::<TouchesView>(StatusCode::OK, "Touches", json!({ "items": [] })),
-        Endpoint::new(Method::GET, "/v1/verify", "verify", verify_log)
-            .with_description("events", "Check the log", "Follows the chain of hashes from the first entry. Admins only.")
-            .with_json_answer::<VerifiedView>(
-                StatusCode::OK,
-                "What was found",
-                json!({ "entries": 12, "hash": "…", "broken": null }),
-            ),
+            .with_json_answer::<MemoryUsesView>(StatusCode::OK, "Touches", json!({ "items": [] })),
     ]
 }
 
 async fn build_context(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     JsonBody(mut body): JsonBody<ContextBody>,
 ) -> Result<Json<ContextAnswer>, Problem> {
     let work = move |engine: &engine::Engine| match body.window.take() {
         Some(_) if body.has_turn_options() => {
             let message =
-                "a window stands alone: filters, budgets, `for`, `as_of` and `format` are of a turn's context";
+                "`window` excludes filters, budgets, `for`, `as_of` and `format`: these belong to a turn's context";
             Err(Problem::bad_request("shape.window", message))
         }
         Some(window) => {
-            let window = engine.working_memory(&who.caller, &window.into_window_request(body.message))?;
+            let window = engine.working_memory(&auth.caller, &window.into_window_request(body.message))?;
             Ok(ContextAnswer::Window(Box::new(WindowView { window })))
         }
         None => {
             let format = body.format;
             let request = ContextRequest::from(body);
-            let context = engine.context(&who.caller, &request)?;
+            let context = engine.context(&auth.caller, &request)?;
             let messages = (format == ContextFormat::Messages).then(|| context.to_messages(&request.message));
             Ok(ContextAnswer::Turn(Box::new(ContextView::new(context, messages))))
         }
@@ -95,57 +88,54 @@ async fn build_context(
 
 async fn list_receipts(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     QueryParams(params): QueryParams<ReceiptParams>,
 ) -> Result<Json<Page<ReceiptView>>, Problem> {
     let paging = Paging { after: params.cursor, limit: params.limit };
-    let work = move |engine: &engine::Engine| Ok(engine.receipts(&who.caller, params.run.as_deref(), &paging)?);
+    let work = move |engine: &engine::Engine| Ok(engine.receipts(&auth.caller, params.run.as_deref(), &paging)?);
     Ok(Json(Page::from_stretch(app.entrance.call("receipts", work).await?, |receipt| ReceiptView { receipt })))
 }
 
 async fn show_receipt(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(id): PathParam<uuid::Uuid>,
 ) -> Result<Json<ReceiptView>, Problem> {
-    let receipt = app.entrance.call("receipt", move |engine| Ok(engine.receipt(&who.caller, &id.to_string())?)).await?;
+    let receipt =
+        app.entrance.call("receipt", move |engine| Ok(engine.receipt(&auth.caller, &id.to_string())?)).await?;
     Ok(Json(ReceiptView { receipt }))
 }
 
 async fn replay_receipt(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(id): PathParam<uuid::Uuid>,
 ) -> Result<Json<ReplayView>, Problem> {
-    let replay = app.entrance.call("replay", move |engine| Ok(engine.replay(&who.caller, &id.to_string())?)).await?;
+    let replay = app.entrance.call("replay", move |engine| Ok(engine.replay(&auth.caller, &id.to_string())?)).await?;
     Ok(Json(ReplayView { replay }))
 }
 
 async fn blame_run(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(run): PathParam<String>,
-) -> Result<Json<TouchesView>, Problem> {
-    let work =
-        move |engine: &engine::Engine| Ok((engine.blame(&who.caller, &run)?, engine.receipts_kept_since(&who.caller)?));
+) -> Result<Json<MemoryUsesView>, Problem> {
+    let work = move |engine: &engine::Engine| {
+        Ok((engine.blame(&auth.caller, &run)?, engine.receipts_kept_since(&auth.caller)?))
+    };
     Ok(Json(to_touches_view(app.entrance.call("blame", work).await?)))
 }
 
 async fn show_memory_reach(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(id): MemoryIdParam,
-) -> Result<Json<TouchesView>, Problem> {
+) -> Result<Json<MemoryUsesView>, Problem> {
     let work =
-        move |engine: &engine::Engine| Ok((engine.reach(&who.caller, id)?, engine.receipts_kept_since(&who.caller)?));
+        move |engine: &engine::Engine| Ok((engine.reach(&auth.caller, id)?, engine.receipts_kept_since(&auth.caller)?));
     Ok(Json(to_touches_view(app.entrance.call("reach", work).await?)))
 }
 
-fn to_touches_view((usages, kept_since): (Vec<MemoryUsage>, Option<Timestamp>)) -> TouchesView {
-    TouchesView { items: usages.into_iter().map(|usage| TouchView { usage }).collect(), kept_since }
-}
-
-async fn verify_log(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<VerifiedView>, Problem> {
-    let verified = app.entrance.call("verify", move |engine| Ok(engine.verify(&who.caller)?)).await?;
-    Ok(Json(VerifiedView { verified }))
+fn to_touches_view((usages, kept_since): (Vec<MemoryUsage>, Option<Timestamp>)) -> MemoryUsesView {
+    MemoryUsesView { items: usages.into_iter().map(|usage| MemoryUseView { usage }).collect(), kept_since }
 }

@@ -1,4 +1,4 @@
-//! The knowledge base and skills: documents in, published, listed, searched.
+//! The knowledge base: ingest, publish, remove, list and search documents; and the list of skills.
 
 use axum::Json;
 use axum::extract::State;
@@ -14,11 +14,10 @@ use crate::endpoint::Endpoint;
 use crate::extract::{JsonBody, QueryParams};
 use crate::problem::Problem;
 use crate::wire::Page;
-use crate::wire::episodes::{
-    DocumentParams, DocumentView, IngestBody, IngestedView, KnowledgeBody, PublishBody, RemoveParams, RemovedView,
-    SkillBody,
+use crate::wire::documents::{
+    DocumentParams, DocumentView, IngestBody, IngestedView, KnowledgeSearchBody, PublishBody, RemoveParams,
+    RemovedView, SkillBody,
 };
-use crate::wire::memories::MemoryView;
 use crate::wire::search::HitView;
 
 const TAG: &str = "documents";
@@ -50,7 +49,7 @@ pub(super) fn document_endpoints() -> Vec<Endpoint> {
             .with_json_answer::<Page<DocumentView>>(StatusCode::OK, "Documents", json!({ "items": [] })),
         Endpoint::new(Method::POST, "/v1/documents/search", "search_knowledge", search_documents)
             .with_description(TAG, "Search documents", "Passages that answer. An agent mapped to categories sees no others.")
-            .with_body::<KnowledgeBody>(json!({ "query": "when are turbines oiled?" }))
+            .with_body::<KnowledgeSearchBody>(json!({ "query": "when are turbines oiled?" }))
             .with_json_answer::<Page<HitView>>(StatusCode::OK, "Passages, best first", json!({ "items": [] })),
         Endpoint::new(Method::GET, "/v1/skills", "skills", list_skills)
             .with_description(TAG, "List skills", "The SKILL.md files of the configured folders, as they are now; `doctor` names those left out.")
@@ -60,62 +59,57 @@ pub(super) fn document_endpoints() -> Vec<Endpoint> {
 
 async fn ingest_document(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     JsonBody(body): JsonBody<IngestBody>,
 ) -> Result<Json<IngestedView>, Problem> {
-    let given = DocumentText::from(body);
-    let done = app.entrance.call("ingest", move |engine| Ok(engine.ingest(&who.caller, &given)?)).await?;
+    let document = DocumentText::from(body);
+    let done = app.entrance.call("ingest", move |engine| Ok(engine.ingest(&auth.caller, &document)?)).await?;
     Ok(Json(done.into()))
 }
 
 async fn publish_document(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     JsonBody(body): JsonBody<PublishBody>,
 ) -> Result<Json<IngestedView>, Problem> {
-    let done = app.entrance.call("publish", move |engine| Ok(engine.publish(&who.caller, &body.path)?)).await?;
+    let done = app.entrance.call("publish", move |engine| Ok(engine.publish(&auth.caller, &body.path)?)).await?;
     Ok(Json(done.into()))
 }
 
 async fn remove_document(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     QueryParams(params): QueryParams<RemoveParams>,
 ) -> Result<Json<RemovedView>, Problem> {
     let removed = app
         .entrance
-        .call("remove_document", move |engine| Ok(engine.remove_document(&who.caller, &params.path)?))
+        .call("remove_document", move |engine| Ok(engine.remove_document(&auth.caller, &params.path)?))
         .await?;
     Ok(Json(removed.into()))
 }
 
 async fn list_documents(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     QueryParams(params): QueryParams<DocumentParams>,
 ) -> Result<Json<Page<DocumentView>>, Problem> {
     let paging = Paging { after: params.cursor, limit: params.limit };
-    let documents = app.entrance.call("documents", move |engine| Ok(engine.documents(&who.caller, &paging)?)).await?;
+    let documents = app.entrance.call("documents", move |engine| Ok(engine.documents(&auth.caller, &paging)?)).await?;
     Ok(Json(Page::from_stretch(documents, |document| DocumentView { document })))
 }
 
 async fn search_documents(
     State(app): State<App>,
-    who: AuthenticatedCaller,
-    JsonBody(body): JsonBody<KnowledgeBody>,
+    auth: AuthenticatedCaller,
+    JsonBody(body): JsonBody<KnowledgeSearchBody>,
 ) -> Result<Json<Page<HitView>>, Problem> {
     let work =
-        move |engine: &Engine| Ok(engine.search_knowledge(&who.caller, &body.query, &body.categories, body.limit)?);
+        move |engine: &Engine| Ok(engine.search_knowledge(&auth.caller, &body.query, &body.categories, body.limit)?);
     let hits = app.entrance.call("search_knowledge", work).await?;
-    let view = |hit: engine::recall::ranking::Hit| HitView {
-        score: hit.score,
-        parts: hit.parts,
-        memory: MemoryView::with_content(hit.memory),
-    };
-    Ok(Json(Page::from_items(hits.into_iter().map(view).collect())))
+    Ok(Json(Page::from_items(hits.into_iter().map(HitView::from).collect())))
 }
 
 async fn list_skills(State(app): State<App>, _: AuthenticatedCaller) -> Result<Json<Page<SkillBody>>, Problem> {
-    let shelved = app.entrance.call("skills", |engine| Ok(engine.skills())).await?;
-    Ok(Json(Page::from_items(shelved.skills.into_iter().map(SkillBody::from).collect())))
+    let loaded = app.entrance.call("skills", |engine| Ok(engine.skills())).await?;
+    Ok(Json(Page::from_items(loaded.skills.into_iter().map(SkillBody::from).collect())))
 }

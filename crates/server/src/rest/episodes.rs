@@ -1,4 +1,4 @@
-//! What agents went through: whole conversations in, sessions out, and the recall over four sources.
+//! Episodes: saving the turns of conversations, listing sessions, and recall from four sources.
 
 use axum::Json;
 use axum::extract::State;
@@ -13,8 +13,7 @@ use crate::endpoint::Endpoint;
 use crate::extract::{JsonBody, PathParam};
 use crate::problem::Problem;
 use crate::wire::Page;
-use crate::wire::episodes::{RecallBody, RecalledView, SessionView, TurnsBody, TurnsView};
-use crate::wire::search::SessionReportView;
+use crate::wire::episodes::{RecallBody, RecalledView, SessionReportView, SessionView, TurnsBody, TurnsView};
 
 const TAG: &str = "sessions";
 
@@ -66,38 +65,38 @@ pub(super) fn episode_endpoints() -> Vec<Endpoint> {
 
 async fn remember_turns(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     JsonBody(body): JsonBody<TurnsBody>,
 ) -> Result<Json<TurnsView>, Problem> {
     let work = move |engine: &Engine| {
         let missing = || Error::invalid("scope.session_missing", "name the session these turns belong to");
-        let session = body.session.or_else(|| who.caller.session.clone()).ok_or_else(missing)?;
+        let session = body.session.or_else(|| auth.caller.session.clone()).ok_or_else(missing)?;
         let turns: Vec<engine::Turn> = body.turns.into_iter().map(Into::into).collect();
-        let answers = engine.remember_turns(&who.caller, &session, &turns)?;
+        let answers = engine.remember_turns(&auth.caller, &session, &turns)?;
         Ok(TurnsView::new(session, &answers))
     };
     Ok(Json(app.entrance.call("remember_turns", work).await?))
 }
 
-async fn list_sessions(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<Page<SessionView>>, Problem> {
-    let sessions = app.entrance.call("sessions", move |engine| Ok(engine.sessions(&who.caller)?)).await?;
+async fn list_sessions(State(app): State<App>, auth: AuthenticatedCaller) -> Result<Json<Page<SessionView>>, Problem> {
+    let sessions = app.entrance.call("sessions", move |engine| Ok(engine.sessions(&auth.caller)?)).await?;
     Ok(Json(Page::from_items(sessions.into_iter().map(SessionView::from).collect())))
 }
 
 async fn diagnose_session(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(session): PathParam<String>,
 ) -> Result<Json<SessionReportView>, Problem> {
-    let work = move |engine: &Engine| Ok(engine.diagnose_session(&who.caller, &session)?);
+    let work = move |engine: &Engine| Ok(engine.diagnose_session(&auth.caller, &session)?);
     Ok(Json(SessionReportView { report: app.entrance.call("diagnose_session", work).await? }))
 }
 
 async fn recall_from_sources(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     JsonBody(body): JsonBody<RecallBody>,
 ) -> Result<Json<RecalledView>, Problem> {
-    let work = move |engine: &Engine| Ok(engine.search_my_memories(&who.caller, &body.into())?);
+    let work = move |engine: &Engine| Ok(engine.search_my_memories(&auth.caller, &body.into())?);
     Ok(Json(RecalledView { recalled: app.entrance.call("recall", work).await? }))
 }

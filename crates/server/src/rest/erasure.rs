@@ -1,4 +1,4 @@
-//! Erasing for good, the proof of it, and what may not return.
+//! Erasure of users, pipelines and tenants, its certificates, and bans on erased values.
 
 use axum::Json;
 use axum::extract::State;
@@ -13,13 +13,13 @@ use crate::endpoint::Endpoint;
 use crate::extract::{JsonBody, PathParam};
 use crate::problem::Problem;
 use crate::wire::Page;
-use crate::wire::erasure::{BanView, CertificateView, CheckedView, EraseBody};
+use crate::wire::erasure::{BanView, CertificateView, CheckedCertificateView, EraseBody};
 
 const TAG: &str = "erasure";
 
 pub(super) fn erasure_endpoints() -> Vec<Endpoint> {
     let checked = |endpoint: Endpoint| {
-        endpoint.with_json_answer::<CheckedView>(
+        endpoint.with_json_answer::<CheckedCertificateView>(
             StatusCode::OK,
             "What was found",
             json!({ "valid": true, "sealed": true, "logged": true, "gone": true }),
@@ -62,67 +62,67 @@ pub(super) fn erasure_endpoints() -> Vec<Endpoint> {
 
 async fn erase_subject(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     JsonBody(body): JsonBody<EraseBody>,
 ) -> Result<(StatusCode, Json<CertificateView>), Problem> {
     let work = move |engine: &Engine| {
-        Ok(engine.erase(&who.caller, &body.to_erase_target(), body.reason.clone(), body.may_return)?)
+        Ok(engine.erase(&auth.caller, &body.to_erase_target(), body.reason.clone(), body.may_return)?)
     };
     let certificate = app.entrance.call("erase", work).await?;
-    // A tenant's keys end with it.
+    // Erasing a tenant revokes its keys, which may still be cached.
     app.authenticator.invalidate_keys();
     Ok((StatusCode::CREATED, Json(CertificateView { certificate })))
 }
 
 async fn list_certificates(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
 ) -> Result<Json<Page<CertificateView>>, Problem> {
-    let found = app.entrance.call("certificates", move |engine| Ok(engine.certificates(&who.caller)?)).await?;
+    let found = app.entrance.call("certificates", move |engine| Ok(engine.certificates(&auth.caller)?)).await?;
     Ok(Json(Page::from_items(found.into_iter().map(|certificate| CertificateView { certificate }).collect())))
 }
 
 async fn show_certificate(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(id): PathParam<uuid::Uuid>,
 ) -> Result<Json<CertificateView>, Problem> {
-    let work = move |engine: &Engine| Ok(engine.certificate(&who.caller, &id.to_string())?);
+    let work = move |engine: &Engine| Ok(engine.certificate(&auth.caller, &id.to_string())?);
     Ok(Json(CertificateView { certificate: app.entrance.call("certificate", work).await? }))
 }
 
 async fn check_certificate(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(id): PathParam<uuid::Uuid>,
-) -> Result<Json<CheckedView>, Problem> {
+) -> Result<Json<CheckedCertificateView>, Problem> {
     let work = move |engine: &Engine| {
-        let certificate = engine.certificate(&who.caller, &id.to_string())?;
-        Ok(engine.verify_certificate(&who.caller, &certificate)?)
+        let certificate = engine.certificate(&auth.caller, &id.to_string())?;
+        Ok(engine.verify_certificate(&auth.caller, &certificate)?)
     };
-    Ok(Json(CheckedView { verified: app.entrance.call("check_certificate", work).await? }))
+    Ok(Json(CheckedCertificateView { verified: app.entrance.call("check_certificate", work).await? }))
 }
 
 async fn check_kept_certificate(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     JsonBody(body): JsonBody<CertificateView>,
-) -> Result<Json<CheckedView>, Problem> {
-    let work = move |engine: &Engine| Ok(engine.verify_certificate(&who.caller, &body.certificate)?);
-    Ok(Json(CheckedView { verified: app.entrance.call("check_certificate", work).await? }))
+) -> Result<Json<CheckedCertificateView>, Problem> {
+    let work = move |engine: &Engine| Ok(engine.verify_certificate(&auth.caller, &body.certificate)?);
+    Ok(Json(CheckedCertificateView { verified: app.entrance.call("check_certificate", work).await? }))
 }
 
-async fn list_bans(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<Page<BanView>>, Problem> {
-    let found = app.entrance.call("bans", move |engine| Ok(engine.bans(&who.caller)?)).await?;
+async fn list_bans(State(app): State<App>, auth: AuthenticatedCaller) -> Result<Json<Page<BanView>>, Problem> {
+    let found = app.entrance.call("bans", move |engine| Ok(engine.bans(&auth.caller)?)).await?;
     Ok(Json(Page::from_items(found.into_iter().map(|ban| BanView { ban }).collect())))
 }
 
 async fn lift_ban(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(digest): PathParam<String>,
 ) -> Result<Json<BanView>, Problem> {
-    let ban = app.entrance.call("lift_ban", move |engine| Ok(engine.lift_ban(&who.caller, &digest)?)).await?;
+    let ban = app.entrance.call("lift_ban", move |engine| Ok(engine.lift_ban(&auth.caller, &digest)?)).await?;
     Ok(Json(BanView { ban }))
 }
 

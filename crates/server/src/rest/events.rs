@@ -1,4 +1,4 @@
-//! Events: the log by pages, and as a live stream that resumes where it broke off.
+//! Events: the log as pages and as a live stream that resumes after a disconnect, and the check of its hash chain.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -20,14 +20,14 @@ use tokio::sync::watch;
 use crate::app::App;
 use crate::auth::{AuthenticatedCaller, KEY_CACHE_TTL};
 use crate::endpoint::Endpoint;
-use crate::event_reader::{self as event_reader, EventBatch, EventReader};
+use crate::event_reader::{self, EventBatch, EventReader};
 use crate::extract::QueryParams;
 use crate::problem::Problem;
-use crate::wire::events::{EventParams, EventsView};
+use crate::wire::events::{EventParams, EventsView, VerifiedView};
 
-/// A client that lost its stream tries again after this.
+/// Reconnect delay that a stream tells its client, in milliseconds.
 const RETRY_MS: u32 = 2_000;
-/// Names one stream may ask for.
+/// Most names one request may filter by: each event is matched against all of them.
 const NAMES_MAX: usize = 64;
 
 pub(super) fn event_endpoints() -> Vec<Endpoint> {
@@ -38,12 +38,19 @@ pub(super) fn event_endpoints() -> Vec<Endpoint> {
             .with_header("Last-Event-ID", "The number of the last event you have")
             .with_json_answer::<EventsView>(StatusCode::OK, "A page of the log", json!({ "items": [], "next_after": 12 }))
             .with_plain_answer(StatusCode::OK, "A live stream", "text/event-stream"),
+        Endpoint::new(Method::GET, "/v1/verify", "verify", verify_log)
+            .with_description("events", "Check the log", "Follows the chain of hashes from the first entry. Admins only.")
+            .with_json_answer::<VerifiedView>(
+                StatusCode::OK,
+                "What was found",
+                json!({ "entries": 12, "hash": "…", "broken": null }),
+            ),
     ]
 }
 
 async fn serve_events(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     headers: HeaderMap,
     QueryParams(params): QueryParams<EventParams>,
 ) -> Result<Response, Problem> {
@@ -54,75 +61,76 @@ async fn serve_events(
         let number = value.to_str().ok().and_then(|text| text.trim().parse().ok());
         number.ok_or_else(|| Problem::bad_request("shape.query", "`Last-Event-ID` is the number of an event"))
     });
-    let asked: Option<u64> = last_id.transpose()?.or(params.after);
+    let requested_after: Option<u64> = last_id.transpose()?.or(params.after);
     let live =
         headers.get(ACCEPT).and_then(|value| value.to_str().ok()).is_some_and(|v| v.contains("text/event-stream"));
     match live {
-        true => stream_events(app, who, asked, params).await,
-        false => list_events(&app, who, asked, params).await.map(IntoResponse::into_response),
+        true => stream_events(app, auth, requested_after, params).await,
+        false => list_events(&app, auth, requested_after, params).await.map(IntoResponse::into_response),
     }
 }
 
 async fn list_events(
     app: &App,
-    who: AuthenticatedCaller,
-    asked: Option<u64>,
+    auth: AuthenticatedCaller,
+    requested_after: Option<u64>,
     params: EventParams,
 ) -> Result<Json<EventsView>, Problem> {
     let limits = &app.entrance.engine().settings.limits;
     let limit = params.limit.unwrap_or(limits.list_default.min(limits.list_max));
-    let after = asked.unwrap_or(0);
+    let after = requested_after.unwrap_or(0);
     let wanted = move |event: &Event| matches_names(&params.name, event);
     let (items, next_after) =
-        app.entrance.call("events", move |engine| Ok(engine.events(&who.caller, after, limit, wanted)?)).await?;
+        app.entrance.call("events", move |engine| Ok(engine.events(&auth.caller, after, limit, wanted)?)).await?;
     Ok(Json(EventsView { items, next_after }))
 }
 
-/// Whether an event has one of the names asked for.
+/// Whether an event has one of the requested names; `*` at the end matches any rest.
 fn matches_names(names: &[String], event: &Event) -> bool {
     let name = event.happening.name.as_str();
-    let fits = |asked: &String| match asked.strip_suffix('*') {
+    let fits = |wanted: &String| match wanted.strip_suffix('*') {
         Some(start) => name.starts_with(start),
-        None => asked == name,
+        None => wanted == name,
     };
     names.is_empty() || names.iter().any(fits)
 }
 
 async fn stream_events(
     app: App,
-    who: AuthenticatedCaller,
-    asked: Option<u64>,
+    auth: AuthenticatedCaller,
+    requested_after: Option<u64>,
     params: EventParams,
 ) -> Result<Response, Problem> {
     let opened =
         OpenStream::new(&app).ok_or_else(|| Problem::busy("http.streams_full", "too many event streams are open"))?;
-    let (starting, mut era) = (app.clone(), app.authenticator.watch_key_generation());
-    // The key was looked up before: what changed since counts as news.
-    era.mark_changed();
+    let (stream_app, mut generation) = (app.clone(), app.authenticator.watch_key_generation());
+    // The key was looked up before this subscription. Keys that changed in between must be checked too.
+    generation.mark_changed();
     let follower = app
         .entrance
         .call("stream", move |engine| {
-            let witness = engine.event_visibility(&who.caller)?;
-            let tail = event_reader::reader_for_tenant(&starting, who.caller.tenant)?;
-            let end = engine.event_feed().last_event_seq(who.caller.tenant)?;
-            let after = asked.map_or(end, |after| after.min(end));
-            let asked = (Instant::now(), *era.borrow());
+            let visibility = engine.event_visibility(&auth.caller)?;
+            let reader = event_reader::reader_for_tenant(&stream_app, auth.caller.tenant)?;
+            let end = engine.event_feed().last_event_seq(auth.caller.tenant)?;
+            // A number beyond the end, such as one of another database, would wait for events that never come.
+            let after = requested_after.map_or(end, |after| after.min(end));
+            let last_verified = (Instant::now(), *generation.borrow());
             Ok(EventFollower {
-                closing: starting.closing_signal(),
-                last_verified: asked,
-                app: starting,
-                who,
-                witness,
-                key_generation: era,
+                closing: stream_app.closing_signal(),
+                last_verified,
+                app: stream_app,
+                auth,
+                visibility,
+                key_generation: generation,
                 names: params.name,
                 after,
-                tail,
+                reader,
                 mode: StreamMode::Greeting,
                 _opened: opened,
             })
         })
         .await?;
-    // Fused: whoever compresses an answer may ask once more after its end.
+    // Fused, because the compression layer polls once more after the end.
     let frames = stream::unfold(follower, |mut follower| async move {
         let frame = follower.next().await?;
         Some((Ok::<Bytes, std::convert::Infallible>(frame), follower))
@@ -136,7 +144,12 @@ async fn stream_events(
     Ok((headers, Body::from_stream(frames)).into_response())
 }
 
-/// Counts a stream for as long as it is open.
+async fn verify_log(State(app): State<App>, auth: AuthenticatedCaller) -> Result<Json<VerifiedView>, Problem> {
+    let verified = app.entrance.call("verify", move |engine| Ok(engine.verify(&auth.caller)?)).await?;
+    Ok(Json(VerifiedView { verified }))
+}
+
+/// Holds one of the `streams_max` places until dropped.
 struct OpenStream(App);
 
 impl OpenStream {
@@ -151,18 +164,18 @@ impl Drop for OpenStream {
     }
 }
 
-/// One client's way through the log.
+/// State of one client's stream.
 struct EventFollower {
     app: App,
-    who: AuthenticatedCaller,
-    witness: EventVisibility,
-    /// When it was last asked whether this is still who it was, and in which era of keys.
+    auth: AuthenticatedCaller,
+    visibility: EventVisibility,
+    /// When the credential was last verified, and the key generation at that time.
     last_verified: (Instant, u64),
     key_generation: watch::Receiver<u64>,
     names: Vec<String>,
-    /// The number up to which this client has everything.
+    /// Sequence number up to which the client has every event it may see.
     after: u64,
-    tail: Arc<EventReader>,
+    reader: Arc<EventReader>,
     mode: StreamMode,
     closing: watch::Receiver<bool>,
     _opened: OpenStream,
@@ -170,9 +183,9 @@ struct EventFollower {
 
 enum StreamMode {
     Greeting,
-    /// Reading the log; live batches are not listened to yet.
+    /// Reads the log. Not subscribed to live batches yet: they would pile up and drop the stream as too slow.
     CatchingUp,
-    /// Listening, with one more look at the log to close the gap before it.
+    /// Subscribed, with one more read of the log to close the gap between the last read and the subscription.
     Joining(Receiver<Arc<EventBatch>>),
     Live(Receiver<Arc<EventBatch>>),
     Closed,
@@ -181,14 +194,14 @@ enum StreamMode {
 enum StreamSignal {
     Batch(Arc<EventBatch>),
     Heartbeat,
-    /// Some keys are not what they were; perhaps this one.
+    /// Keys were changed on this server, perhaps the one of this stream.
     KeysChanged,
     Lagged,
     Closing,
 }
 
 impl EventFollower {
-    /// The next piece for the client; nothing after the end.
+    /// The next frames for the client; `None` after the end.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             match std::mem::replace(&mut self.mode, StreamMode::Closed) {
@@ -200,14 +213,14 @@ impl EventFollower {
                 StreamMode::CatchingUp => {
                     let Ok(batch) = self.read_batch().await else { return Some(closing_frame("unavailable")) };
                     let done = event_reader::is_log_end(&batch);
-                    let mode = if done { StreamMode::Joining(self.tail.subscribe()) } else { StreamMode::CatchingUp };
+                    let mode = if done { StreamMode::Joining(self.reader.subscribe()) } else { StreamMode::CatchingUp };
                     if let Some(frames) = self.frames_for_client(&batch, mode).await {
                         return Some(frames);
                     }
                 }
                 StreamMode::Joining(receiver) => {
                     let Ok(batch) = self.read_batch().await else { return Some(closing_frame("unavailable")) };
-                    // A log that grew by a whole batch meanwhile is caught up with first.
+                    // The log grew by a whole batch meanwhile: drop the subscription and catch up first.
                     let mode = if event_reader::is_log_end(&batch) {
                         StreamMode::Live(receiver)
                     } else {
@@ -230,7 +243,7 @@ impl EventFollower {
                     StreamSignal::Heartbeat => match self.verify_again().await {
                         Ok(()) => {
                             self.mode = StreamMode::Live(receiver);
-                            // An id without data moves the client's place without an event.
+                            // An `id` without data moves the client's `Last-Event-ID` without an event.
                             return Some(Bytes::from(format!(": alive\nid: {}\n\n", self.after)));
                         }
                         Err(reason) => return Some(closing_frame(reason)),
@@ -261,7 +274,7 @@ impl EventFollower {
         }
     }
 
-    /// What this client may see of a batch and does not have yet, if it is still who it was; else the last word.
+    /// The new events of a batch that this client may see; or the closing frame if its credential is no longer valid.
     async fn frames_for_client(&mut self, batch: &EventBatch, mode: StreamMode) -> Option<Bytes> {
         if !self.is_recently_verified()
             && let Err(reason) = self.verify_again().await
@@ -270,43 +283,43 @@ impl EventFollower {
         }
         self.mode = mode;
         let frames = batch.render_frames(self.after, |event| match matches_names(&self.names, event) {
-            true => self.witness.visible_event(event),
+            true => self.visibility.visible_event(event),
             false => None,
         });
         self.after = self.after.max(batch.read_to);
         frames
     }
 
-    /// Whether it was asked so lately who this is that it need not be asked again, and no key changed since.
+    /// Whether the credential was verified within the cache time and its key has not changed since.
     fn is_recently_verified(&self) -> bool {
         self.last_verified.0.elapsed() < KEY_CACHE_TTL
-            && self.app.authenticator.is_key_fresh(&self.app, &self.who.proof)
+            && self.app.authenticator.is_key_fresh(&self.app, &self.auth.proof)
     }
 
     async fn read_batch(&self) -> Result<EventBatch, Problem> {
-        let (tenant, after) = (self.who.caller.tenant, self.after);
+        let (tenant, after) = (self.auth.caller.tenant, self.after);
         self.app.entrance.call("events", move |engine| event_reader::read_batch(engine, tenant, after)).await
     }
 
-    /// Asks again who this is: keys end, grants go. Else says why the stream ends.
+    /// Verifies the credential again: keys expire and grants are withdrawn. An error is the reason to close the stream.
     async fn verify_again(&mut self) -> Result<(), &'static str> {
-        let era = *self.key_generation.borrow_and_update();
-        let (app, proof) = (self.app.clone(), self.who.proof.clone());
+        let generation = *self.key_generation.borrow_and_update();
+        let (app, proof) = (self.app.clone(), self.auth.proof.clone());
         let again = self.app.entrance.call_unqueued("authenticate", move |engine| {
-            let who = app.authenticator.identify_caller(&app, &proof)?;
-            Ok(engine.event_visibility(&who.caller)?)
+            let auth = app.authenticator.identify_caller(&app, &proof)?;
+            Ok(engine.event_visibility(&auth.caller)?)
         });
         match again.await {
-            Ok(witness) => {
-                (self.witness, self.last_verified) = (witness, (Instant::now(), era));
+            Ok(visibility) => {
+                (self.visibility, self.last_verified) = (visibility, (Instant::now(), generation));
                 Ok(())
             }
-            // A database that is away for a moment is no reason to send everybody off, unless keys changed.
-            Err(problem) if problem.status.is_server_error() => match era == self.last_verified.1 {
+            // A database that is unavailable for a moment does not end every stream, unless keys changed.
+            Err(problem) if problem.status.is_server_error() => match generation == self.last_verified.1 {
                 true => Ok(()),
                 false => Err("unavailable"),
             },
-            Err(_) => Err("the key is no longer good"),
+            Err(_) => Err("the key is no longer valid"),
         }
     }
 }

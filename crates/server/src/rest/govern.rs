@@ -1,4 +1,4 @@
-//! Redacting, taking back, holding back; and where a memory comes from.
+//! Redaction, rollback and quarantine of a memory, and its lineage.
 
 use axum::Json;
 use axum::extract::State;
@@ -16,32 +16,33 @@ use crate::problem::Problem;
 use crate::wire::govern::{
     LineageView, QuarantineBody, QuarantinedView, RedactBody, RedactedView, RollbackBody, RolledBackView,
 };
-use crate::wire::memories::{MemoryView, SavedView};
+use crate::wire::memories::MemoryView;
+use crate::wire::remember::SavedView;
 
 const TAG: &str = "governance";
 
 pub(super) fn governance_endpoints() -> Vec<Endpoint> {
-    let deed = |endpoint: Endpoint| endpoint.with_problems(&[NOT_FOUND, CONFLICT]).with_idempotency_key();
+    let governed = |endpoint: Endpoint| endpoint.with_problems(&[NOT_FOUND, CONFLICT]).with_idempotency_key();
     vec![
-        deed(
+        governed(
             Endpoint::new(Method::POST, "/v1/memories/{id}/redact", "redact", redact_memory)
                 .with_description(TAG, "Redact a memory", "Erases what it said from every version, the index and the vector; who, when and why remain, with a certificate.")
                 .with_body::<RedactBody>(json!({ "reason": "holds a customer's name" }))
                 .with_json_answer::<RedactedView>(StatusCode::OK, "Redacted", Value::Null),
         ),
-        deed(
+        governed(
             Endpoint::new(Method::POST, "/v1/memories/{id}/rollback", "rollback", roll_back_memory)
                 .with_description(TAG, "Roll a memory back", "Tombstones an active memory; on request what it replaced stands again: the memories it superseded, or, where it was a new version of what stood there, the version before, in the same memory. `not_restored` says what does not, and why.")
                 .with_body::<RollbackBody>(json!({ "restore": true, "reason": "it was wrong" }))
                 .with_json_answer::<RolledBackView>(StatusCode::OK, "Rolled back", Value::Null),
         ),
-        deed(
+        governed(
             Endpoint::new(Method::POST, "/v1/memories/{id}/quarantine", "quarantine", quarantine_memory)
                 .with_description(TAG, "Hold a memory back", "And, on request, everything derived from it. Reviewers only.")
                 .with_body::<QuarantineBody>(json!({ "derived": true, "reason": "a poisoned source" }))
                 .with_json_answer::<QuarantinedView>(StatusCode::OK, "Held back", json!({ "memories": [], "reached": [] })),
         ),
-        deed(
+        governed(
             Endpoint::new(Method::POST, "/v1/memories/{id}/release", "release", release_memory)
                 .with_description(TAG, "Let go of what was held back", "Reviewers only.")
                 .with_body::<QuarantineBody>(json!({ "reason": "checked" }))
@@ -60,13 +61,13 @@ fn saved_views(memories: &[Memory], outcome: &str) -> Vec<SavedView> {
 
 async fn redact_memory(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(memory): MemoryIdParam,
     JsonBody(body): JsonBody<RedactBody>,
 ) -> Result<Json<RedactedView>, Problem> {
     let redaction =
         RedactionRequest { memory, versions: body.versions, reason: body.reason, may_return: body.may_return };
-    match app.entrance.call("redact", move |engine| Ok(engine.redact(&who.caller, &redaction)?)).await? {
+    match app.entrance.call("redact", move |engine| Ok(engine.redact(&auth.caller, &redaction)?)).await? {
         RedactionOutcome::Done(done) => Ok(Json(RedactedView {
             memory: SavedView::from_memory(&done.memory, "redacted"),
             versions: done.versions,
@@ -79,11 +80,12 @@ async fn redact_memory(
 
 async fn roll_back_memory(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(memory): MemoryIdParam,
     JsonBody(body): JsonBody<RollbackBody>,
 ) -> Result<Json<RolledBackView>, Problem> {
-    let work = move |engine: &Engine| Ok(engine.rollback(&who.caller, memory, body.restore, body.reason.as_deref())?);
+    let work =
+        move |engine: &Engine| Ok(engine.rollback(&auth.caller, memory, body.restore, body.reason.as_deref())?);
     match app.entrance.call("rollback", work).await? {
         RollbackOutcome::Done(done) => Ok(Json(RolledBackView {
             memory: SavedView::from_memory(&done.memory, "rolled_back"),
@@ -96,22 +98,22 @@ async fn roll_back_memory(
 
 async fn quarantine_memory(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(memory): MemoryIdParam,
     JsonBody(body): JsonBody<QuarantineBody>,
 ) -> Result<Json<QuarantinedView>, Problem> {
     let work =
-        move |engine: &Engine| Ok(engine.quarantine(&who.caller, memory, body.derived, body.reason.as_deref())?);
+        move |engine: &Engine| Ok(engine.quarantine(&auth.caller, memory, body.derived, body.reason.as_deref())?);
     to_quarantined_view(app.entrance.call("quarantine", work).await?, "quarantined")
 }
 
 async fn release_memory(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(memory): MemoryIdParam,
     JsonBody(body): JsonBody<QuarantineBody>,
 ) -> Result<Json<QuarantinedView>, Problem> {
-    let work = move |engine: &Engine| Ok(engine.release(&who.caller, memory, body.reason.as_deref())?);
+    let work = move |engine: &Engine| Ok(engine.release(&auth.caller, memory, body.reason.as_deref())?);
     to_quarantined_view(app.entrance.call("release", work).await?, "released")
 }
 
@@ -126,10 +128,10 @@ fn to_quarantined_view(quarantined: QuarantineOutcome, outcome: &str) -> Result<
 
 async fn show_lineage(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(id): MemoryIdParam,
 ) -> Result<Json<LineageView>, Problem> {
-    let lineage = app.entrance.call("lineage", move |engine| Ok(engine.lineage(&who.caller, id)?)).await?;
+    let lineage = app.entrance.call("lineage", move |engine| Ok(engine.lineage(&auth.caller, id)?)).await?;
     let brief = |memories: Vec<Memory>| memories.into_iter().map(MemoryView::without_content).collect();
     Ok(Json(LineageView { sources: brief(lineage.sources), derived: brief(lineage.derived) }))
 }

@@ -1,4 +1,4 @@
-//! To be watched: health, readiness, metrics; and the pages that describe the API.
+//! Endpoints for operators: health, readiness, metrics, and the pages that describe the API.
 
 use std::net::SocketAddr;
 
@@ -59,18 +59,19 @@ async fn readyz(State(app): State<App>) -> Result<Json<Value>, Problem> {
             "model": engine.embedder.model(),
         }))
     });
-    // Whatever keeps it from working, a prober is told that it is not ready, and by the code why.
+    // Every server error becomes a 503: the prober asks whether the server is ready, and the code says why not.
     ready.await.map(Json).map_err(Problem::into_unavailable)
 }
 
+/// Authenticates by itself, not by the guard of other routes: whether a key is needed depends on configuration.
 async fn show_metrics(
     State(app): State<App>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     if !app.config.metrics_open && app.config.local.is_none() {
-        let who = auth::authenticate_request(&app, peer.ip(), &headers).await?;
-        if who.caller.role != Role::Admin {
+        let auth = auth::authenticate_request(&app, peer.ip(), &headers).await?;
+        if auth.caller.role != Role::Admin {
             return Err(Problem::forbidden("policy.admins_only", "only an admin may do this"));
         }
     }
@@ -90,7 +91,7 @@ async fn show_openapi() -> Response {
 }
 
 async fn show_docs() -> Response {
-    // No script, no outside asset; the styles are in the page.
+    // The page holds its styles, no script and no asset from elsewhere.
     let policy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
     let headers = [(CONTENT_TYPE, "text/html; charset=utf-8"), (CONTENT_SECURITY_POLICY, policy)];
     (headers, docs::render_page()).into_response()

@@ -1,4 +1,4 @@
-//! Keys: create, list, rotate, revoke. Admins only.
+//! API keys: create, list, rotate and revoke. Admins only.
 
 use axum::Json;
 use axum::extract::State;
@@ -15,7 +15,7 @@ use crate::endpoint::Endpoint;
 use crate::extract::{JsonBody, PathParam};
 use crate::problem::Problem;
 use crate::wire::Page;
-use crate::wire::keys::{IssuedView, KeyBody, KeyView, RotateBody};
+use crate::wire::keys::{IssuedKeyView, KeyView, NewKeyBody, RotateBody};
 
 pub(super) fn key_endpoints() -> Vec<Endpoint> {
     vec![
@@ -24,10 +24,10 @@ pub(super) fn key_endpoints() -> Vec<Endpoint> {
             .with_json_answer::<Page<KeyView>>(StatusCode::OK, "Keys", json!({ "items": [key_example()] })),
         Endpoint::new(Method::POST, "/v1/keys", "create_key", create_key)
             .with_description("keys", "Create a key", "The key's text is in the answer, this once. Admins only.")
-            .with_body::<KeyBody>(
+            .with_body::<NewKeyBody>(
                 json!({ "name": "triage", "role": "agent", "agent": "triage", "may_set": ["conversation", "run"] }),
             )
-            .with_json_answer::<IssuedView>(StatusCode::CREATED, "The key and its text", issued_example()),
+            .with_json_answer::<IssuedKeyView>(StatusCode::CREATED, "The key and its text", issued_example()),
         Endpoint::new(Method::POST, "/v1/keys/{id}/rotate", "rotate_key", rotate_key)
             .with_description(
                 "keys",
@@ -35,7 +35,7 @@ pub(super) fn key_endpoints() -> Vec<Endpoint> {
                 "A new key with the same rights; the old one ends after the overlap. Admins only.",
             )
             .with_body::<RotateBody>(json!({ "overlap_seconds": 3600 }))
-            .with_json_answer::<IssuedView>(StatusCode::CREATED, "The new key and its text", issued_example())
+            .with_json_answer::<IssuedKeyView>(StatusCode::CREATED, "The new key and its text", issued_example())
             .with_problems(&[NOT_FOUND, CONFLICT]),
         Endpoint::new(Method::DELETE, "/v1/keys/{id}", "revoke_key", revoke_key)
             .with_description("keys", "Revoke a key", "It ends now. Admins only.")
@@ -44,48 +44,51 @@ pub(super) fn key_endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn list_keys(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<Page<KeyView>>, Problem> {
-    let keys = app.entrance.call("keys", move |engine| Ok(engine.keys(&who.caller)?)).await?;
+async fn list_keys(State(app): State<App>, auth: AuthenticatedCaller) -> Result<Json<Page<KeyView>>, Problem> {
+    let keys = app.entrance.call("keys", move |engine| Ok(engine.keys(&auth.caller)?)).await?;
     Ok(Json(Page::from_items(keys.into_iter().map(KeyView::from).collect())))
 }
 
 async fn create_key(
     State(app): State<App>,
-    who: AuthenticatedCaller,
-    JsonBody(body): JsonBody<KeyBody>,
-) -> Result<(StatusCode, Json<IssuedView>), Problem> {
+    auth: AuthenticatedCaller,
+    JsonBody(body): JsonBody<NewKeyBody>,
+) -> Result<(StatusCode, Json<IssuedKeyView>), Problem> {
     let random = random_key_bytes()?;
-    let issued =
-        app.entrance.call("create_key", move |engine| Ok(engine.create_key(&who.caller, body.into(), random)?)).await?;
+    let issued = app
+        .entrance
+        .call("create_key", move |engine| Ok(engine.create_key(&auth.caller, body.into(), random)?))
+        .await?;
     Ok((StatusCode::CREATED, Json(issued.into())))
 }
 
 async fn rotate_key(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(id): PathParam<uuid::Uuid>,
     JsonBody(body): JsonBody<RotateBody>,
-) -> Result<(StatusCode, Json<IssuedView>), Problem> {
+) -> Result<(StatusCode, Json<IssuedKeyView>), Problem> {
     let random = random_key_bytes()?;
     let overlap = SignedDuration::from_secs(body.overlap_seconds.unwrap_or(0) as i64);
-    let work = move |engine: &engine::Engine| Ok(engine.rotate_key(&who.caller, &id.to_string(), overlap, random)?);
+    let work = move |engine: &engine::Engine| Ok(engine.rotate_key(&auth.caller, &id.to_string(), overlap, random)?);
     let issued = app.entrance.call("rotate_key", work).await?;
+    // The old key may end at once, and cached keys are not looked up again for a while.
     app.authenticator.invalidate_keys();
     Ok((StatusCode::CREATED, Json(issued.into())))
 }
 
 async fn revoke_key(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(id): PathParam<uuid::Uuid>,
 ) -> Result<Json<KeyView>, Problem> {
     let key =
-        app.entrance.call("revoke_key", move |engine| Ok(engine.revoke_key(&who.caller, &id.to_string())?)).await?;
+        app.entrance.call("revoke_key", move |engine| Ok(engine.revoke_key(&auth.caller, &id.to_string())?)).await?;
     app.authenticator.invalidate_keys();
     Ok(Json(key.into()))
 }
 
-/// Fresh random bytes for a key.
+/// Random bytes for the text of a new key.
 pub(super) fn random_key_bytes() -> Result<[u8; KEY_RANDOM_BYTES], Problem> {
     let mut bytes = [0; KEY_RANDOM_BYTES];
     SystemRandom::new().fill(&mut bytes).map_err(|_| Problem::internal())?;

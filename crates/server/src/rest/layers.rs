@@ -1,4 +1,5 @@
-//! Layered memory: facts to confirm, and one memory instead of many. Always through review.
+//! Layered memory: proposals of profile facts and of merged memories, and the context for planning. Proposals change
+//! nothing until a review approves them.
 
 use axum::Json;
 use axum::extract::State;
@@ -13,7 +14,7 @@ use crate::auth::AuthenticatedCaller;
 use crate::endpoint::Endpoint;
 use crate::extract::JsonBody;
 use crate::problem::Problem;
-use crate::wire::layers::{GroupingBody, GroupsView, LayerContextView, PlanBody, ProfileBody};
+use crate::wire::layers::{GroupingBody, GroupsView, LayerContextBody, LayerContextView, ProfileBody};
 use crate::wire::reviews::ProposedView;
 
 const TAG: &str = "layers";
@@ -49,7 +50,7 @@ pub(super) fn layer_endpoints() -> Vec<Endpoint> {
         )),
         Endpoint::new(Method::POST, "/v1/layers/context", "layer_context", layer_context)
             .with_description(TAG, "What planning is given", "A few memories of each lasting layer for a goal.")
-            .with_body::<PlanBody>(json!({ "goal": "move billing to the new cluster" }))
+            .with_body::<LayerContextBody>(json!({ "goal": "move billing to the new cluster" }))
             .with_json_answer::<LayerContextView>(
                 StatusCode::OK,
                 "The memories",
@@ -60,38 +61,38 @@ pub(super) fn layer_endpoints() -> Vec<Endpoint> {
 
 async fn propose_profile(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     JsonBody(body): JsonBody<ProfileBody>,
 ) -> Result<(StatusCode, Json<ProposedView>), Problem> {
-    let work = move |engine: &Engine| Ok(engine.propose_profile(&who.caller, body.into())?);
+    let work = move |engine: &Engine| Ok(engine.propose_profile(&auth.caller, body.into())?);
     to_proposed_response(app.entrance.call("propose_profile", work).await?)
 }
 
 async fn compact_memories(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     JsonBody(body): JsonBody<GroupingBody>,
 ) -> Result<Json<GroupsView>, Problem> {
     let propose = body.create_proposals;
-    let work = move |engine: &Engine| Ok(engine.compact(&who.caller, body.store.as_deref(), propose)?);
+    let work = move |engine: &Engine| Ok(engine.compact(&auth.caller, body.store.as_deref(), propose)?);
     Ok(Json(GroupsView::new(app.entrance.call("compact", work).await?, propose)))
 }
 
 async fn dedup_procedures(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     JsonBody(body): JsonBody<GroupingBody>,
 ) -> Result<Json<GroupsView>, Problem> {
     let propose = body.create_proposals;
-    let work = move |engine: &Engine| Ok(engine.dedup(&who.caller, body.store.as_deref(), propose)?);
+    let work = move |engine: &Engine| Ok(engine.dedup(&auth.caller, body.store.as_deref(), propose)?);
     Ok(Json(GroupsView::new(app.entrance.call("dedup", work).await?, propose)))
 }
 
 async fn layer_context(
     State(app): State<App>,
-    who: AuthenticatedCaller,
-    JsonBody(body): JsonBody<PlanBody>,
+    auth: AuthenticatedCaller,
+    JsonBody(body): JsonBody<LayerContextBody>,
 ) -> Result<Json<LayerContextView>, Problem> {
-    let work = move |engine: &Engine| Ok(engine.layer_context(&who.caller, &body.goal)?);
+    let work = move |engine: &Engine| Ok(engine.layer_context(&auth.caller, &body.goal)?);
     Ok(Json(app.entrance.call("layer_context", work).await?.into()))
 }

@@ -1,106 +1,31 @@
-//! Memories: save, read, list, patch; their history.
+//! Memories: list and read them, their history and versions.
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::header::{ETAG, LOCATION};
-use axum::http::{HeaderValue, Method, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::http::header::ETAG;
+use axum::http::{Method, StatusCode};
+use axum::response::Response;
 use engine::model::id::VersionId;
-use engine::model::memory::Draft;
 use engine::ports::SortOrder;
-use engine::{Engine, MemoryReference, Patch, PatchOutcome, Remembered, SaveOutcome, SavedMemory};
+use engine::{Engine, MemoryReference};
 use serde_json::{Value, json};
 
-use super::{CONFLICT, NOT_FOUND, REFUSED, STALE, json_with_etag};
+use super::remember::{EXAMPLE_ID, EXAMPLE_SHA256, EXAMPLE_VERSION};
+use super::{NOT_FOUND, json_with_etag};
 use crate::app::App;
 use crate::auth::AuthenticatedCaller;
 use crate::endpoint::Endpoint;
-use crate::extract::{FastJsonBody, JsonBody, MemoryIdParam, PathParam, Preconditions, QueryParams};
+use crate::extract::{MemoryIdParam, PathParam, Preconditions, QueryParams};
 use crate::problem::Problem;
 use crate::telemetry;
 use crate::wire::Page;
-use crate::wire::listing::{HistoryParams, ListParams, ReadParams};
-use crate::wire::memories::{MemoryView, SavedView, VersionView};
-use crate::wire::remember::{PatchBody, RememberBody};
+use crate::wire::memories::{HistoryParams, ListParams, MemoryView, ReadParams, VersionView};
 
 pub(super) fn memory_endpoints() -> Vec<Endpoint> {
-    vec![
-        remember_endpoint(),
-        list_endpoint(),
-        read_endpoint(),
-        patch_endpoint(),
-        history_endpoint(),
-        version_endpoint(),
-    ]
+    vec![list_endpoint(), read_endpoint(), history_endpoint(), version_endpoint()]
 }
 
 const TAG: &str = "memories";
-pub(super) const IF_MATCH: (&str, &str) =
-    ("If-Match", "The version id (the ETag) or the content's sha256 that must stand there");
-
-fn remember_endpoint() -> Endpoint {
-    Endpoint::new(Method::POST, "/v1/memories", "remember", remember_memory)
-        .with_description(TAG, "Remember", "Saves what was learnt. The same path again makes a new version; the answer says what happened. Policy refuses with 403, the scanner and missing evidence with 422, and what was refused is kept nowhere.")
-        .with_header("If-None-Match", "`*`: only where nothing stands yet")
-        .with_header(IF_MATCH.0, IF_MATCH.1)
-        .with_body::<RememberBody>(json!({
-            "store": "conversation_memory", "path": "services/billing", "kind": "service_context",
-            "content": "billing retries failed webhooks for 24 hours",
-            "evidence": [{ "kind": "tool_result", "summary": "read in the service's configuration" }],
-        }))
-        .with_json_answer::<SavedView>(StatusCode::CREATED, "Created", saved_example("created"))
-        .with_json_answer::<SavedView>(StatusCode::OK, "Updated, or known already", saved_example("updated"))
-        .with_problems(&[NOT_FOUND, CONFLICT, STALE, REFUSED])
-        .with_idempotency_key()
-}
-
-async fn remember_memory(
-    State(app): State<App>,
-    who: AuthenticatedCaller,
-    conditions: Preconditions,
-    FastJsonBody(body): FastJsonBody<RememberBody>,
-) -> Result<Response, Problem> {
-    let create_only = conditions.is_create_only();
-    let in_headers = create_only || conditions.if_match.is_some();
-    // In a box: what waits for the disk is carried about.
-    let draft = Box::new(Draft { create_only, ..Draft::from(body) });
-    let saved = save_draft(&app, who, conditions, draft)
-        .await
-        .map_err(|problem| if in_headers { problem.into_precondition_failed() } else { problem })?;
-    telemetry::record_memory(&saved.memory);
-    let status = if saved.outcome == SaveOutcome::Created { StatusCode::CREATED } else { StatusCode::OK };
-    let mut response = json_with_etag(status, saved.memory.version, SavedView::new(&saved));
-    if let Ok(location) = HeaderValue::from_str(&format!("/v1/memories/{}", saved.memory.id)) {
-        response.headers_mut().insert(LOCATION, location);
-    }
-    Ok(response)
-}
-
-async fn save_draft(
-    app: &App,
-    who: AuthenticatedCaller,
-    conditions: Preconditions,
-    mut draft: Box<Draft>,
-) -> Result<Box<SavedMemory>, Problem> {
-    if conditions.if_match.is_some() {
-        let path = draft
-            .path
-            .clone()
-            .ok_or_else(|| Problem::bad_request("shape.path", "`If-Match` on a save needs a path to compare at"))?;
-        let reference = MemoryReference::Path { store: Some(draft.store.clone()), path };
-        let nothing =
-            |_| Problem::new(StatusCode::PRECONDITION_FAILED, "conflict.nothing_there", "nothing stands at this path");
-        let caller = who.caller.clone();
-        let read = move |engine: &Engine| engine.locate(&caller, &reference).map_err(nothing);
-        let current = Box::pin(app.entrance.call("read", read)).await?;
-        conditions.check_if_match(&current)?;
-        draft.expected_sha256 = Some(current.sha256);
-    }
-    match app.entrance.remember(who.caller, draft).await? {
-        Remembered::Saved(saved) => Ok(saved),
-        Remembered::Refused(refusal) => Err(refusal.into()),
-    }
-}
 
 fn list_endpoint() -> Endpoint {
     Endpoint::new(Method::GET, "/v1/memories", "list", list_memories)
@@ -111,16 +36,16 @@ fn list_endpoint() -> Endpoint {
 
 async fn list_memories(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     QueryParams(params): QueryParams<ListParams>,
 ) -> Result<Json<Page<MemoryView>>, Problem> {
     let (order, after) = (SortOrder::from(params.sort), params.parse_cursor()?);
     let view = if params.content { MemoryView::with_content } else { MemoryView::without_content };
-    // A summary may be all there is to read.
+    // `read_list`, not `list`: a summary counts as reading the memory.
     let listing = app
         .entrance
         .call("list", move |engine| {
-            Ok(engine.read_list(&who.caller, params.to_filter(), order, after, params.limit)?)
+            Ok(engine.read_list(&auth.caller, params.to_filter(), order, after, params.limit)?)
         })
         .await?;
     let next_cursor = listing.next.map(|next| next.to_token(order));
@@ -143,15 +68,15 @@ fn read_endpoint() -> Endpoint {
 
 async fn read_memory(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(id): MemoryIdParam,
     QueryParams(params): QueryParams<ReadParams>,
     conditions: Preconditions,
 ) -> Result<Response, Problem> {
     let reference = MemoryReference::Id(id);
     let work = move |engine: &Engine| match params.as_of {
-        Some(at) => Ok(engine.read_as_of(&who.caller, &reference, at)?),
-        None => Ok(engine.read(&who.caller, &reference)?),
+        Some(at) => Ok(engine.read_as_of(&auth.caller, &reference, at)?),
+        None => Ok(engine.read(&auth.caller, &reference)?),
     };
     let memory = app.entrance.call("read", work).await?;
     telemetry::record_memory(&memory);
@@ -165,75 +90,19 @@ async fn read_memory(
     Ok(json_with_etag(StatusCode::OK, version, MemoryView::with_content(memory)))
 }
 
-/// Drops what describes a body from an answer that has none.
+/// Drops the headers that describe a body from an answer without one.
 trait RetainOnly {
     fn retain_only(&mut self, name: &axum::http::HeaderName);
 }
 
 impl RetainOnly for axum::http::HeaderMap {
     fn retain_only(&mut self, name: &axum::http::HeaderName) {
-        let kept = self.remove(name);
+        let value = self.remove(name);
         self.clear();
-        if let Some(value) = kept {
+        if let Some(value) = value {
             self.insert(name.clone(), value);
         }
     }
-}
-
-fn patch_endpoint() -> Endpoint {
-    Endpoint::new(Method::PATCH, "/v1/memories/{id}", "patch", patch_memory)
-        .with_description(TAG, "Patch a memory", "New content, if what you read still stands. Say what you read in `If-Match` (412 where it changed) or `expected_sha256` (409 with what stands there now).")
-        .with_header(IF_MATCH.0, IF_MATCH.1)
-        .with_body::<PatchBody>(json!({
-            "content": "billing retries failed webhooks for 48 hours", "summary": "the window grew",
-            "expected_sha256": "0".repeat(64),
-            "evidence": [{ "kind": "tool_result", "summary": "read in the service's configuration" }],
-        }))
-        .with_json_answer::<SavedView>(StatusCode::OK, "Patched", saved_example("updated"))
-        .with_problems(&[NOT_FOUND, CONFLICT, STALE, REFUSED, (StatusCode::PRECONDITION_REQUIRED, "Neither `If-Match` nor `expected_sha256`")])
-        .with_idempotency_key()
-}
-
-async fn patch_memory(
-    State(app): State<App>,
-    who: AuthenticatedCaller,
-    PathParam(memory): MemoryIdParam,
-    conditions: Preconditions,
-    JsonBody(body): JsonBody<PatchBody>,
-) -> Result<Response, Problem> {
-    let in_headers = conditions.if_match.is_some();
-    let patched = app
-        .entrance
-        .call("patch", move |engine| {
-            let expected_sha256 = match (body.expected_sha256, in_headers) {
-                (Some(_), true) => {
-                    return Err(Problem::bad_request(
-                        "shape.precondition",
-                        "say what you read once: in `If-Match` or in `expected_sha256`",
-                    ));
-                }
-                (Some(expected), false) => expected,
-                (None, true) => {
-                    let current = engine.locate(&who.caller, &MemoryReference::Id(memory))?;
-                    conditions.check_if_match(&current)?;
-                    current.sha256
-                }
-                (None, false) => {
-                    let message = "say what you read: `If-Match` with its ETag, or `expected_sha256`";
-                    return Err(Problem::new(StatusCode::PRECONDITION_REQUIRED, "http.precondition_required", message));
-                }
-            };
-            let evidence = body.evidence.into_iter().map(Into::into).collect();
-            let patch = Patch { memory, expected_sha256, content: body.content, summary: body.summary, evidence };
-            match engine.patch(&who.caller, patch)? {
-                PatchOutcome::Saved(memory) => Ok(memory),
-                PatchOutcome::Refused(refusal) => Err(refusal.into()),
-            }
-        })
-        .await
-        .map_err(|problem| if in_headers { problem.into_precondition_failed() } else { problem })?;
-    telemetry::record_memory(&patched);
-    Ok(json_with_etag(StatusCode::OK, patched.version, SavedView::from_memory(&patched, "updated")))
 }
 
 fn history_endpoint() -> Endpoint {
@@ -246,12 +115,13 @@ fn history_endpoint() -> Endpoint {
 
 async fn show_history(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(id): MemoryIdParam,
     QueryParams(params): QueryParams<HistoryParams>,
 ) -> Result<Json<Page<VersionView>>, Problem> {
     let below = params.below.and_then(|number| u32::try_from(number).ok());
-    let work = move |engine: &Engine| Ok(engine.history(&who.caller, &MemoryReference::Id(id), below, params.limit)?);
+    let work =
+        move |engine: &Engine| Ok(engine.history(&auth.caller, &MemoryReference::Id(id), below, params.limit)?);
     let versions = app.entrance.call("history", work).await?;
     Ok(Json(Page::from_items(versions.into_iter().map(VersionView::from).collect())))
 }
@@ -265,24 +135,11 @@ fn version_endpoint() -> Endpoint {
 
 async fn show_version(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(id): PathParam<VersionId>,
 ) -> Result<Response, Problem> {
-    let version = app.entrance.call("version", move |engine| Ok(engine.version(&who.caller, id)?)).await?;
-    Ok(json_with_etag(StatusCode::OK, version.id, VersionView::from(version)).into_response())
-}
-
-pub(super) const EXAMPLE_ID: &str = "01980000-0000-7000-8000-000000000001";
-const EXAMPLE_VERSION: &str = "01980000-0000-7000-8000-000000000002";
-const EXAMPLE_SHA256: &str = "3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855e";
-
-pub(super) fn saved_example(outcome: &str) -> Value {
-    json!({
-        "outcome": outcome, "id": EXAMPLE_ID, "version": EXAMPLE_VERSION, "version_number": 1,
-        "store": "conversation_memory", "scope": { "kind": "conversation", "conversation": "c-1" },
-        "path": "services/billing", "sha256": EXAMPLE_SHA256, "state": "active", "trust": "agent_draft",
-        "expires_at": null, "deduped_by": null, "near": null, "warnings": [],
-    })
+    let version = app.entrance.call("version", move |engine| Ok(engine.version(&auth.caller, id)?)).await?;
+    Ok(json_with_etag(StatusCode::OK, version.id, VersionView::from(version)))
 }
 
 pub(super) fn memory_example(content: bool) -> Value {

@@ -1,4 +1,4 @@
-//! Forget, pin, confirm: what changes how a memory stands, and not what it says.
+//! Forget, pin and confirm: changes of a memory's state that leave its content alone.
 
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
@@ -7,7 +7,7 @@ use engine::model::memory::Memory;
 use engine::{Engine, ForgetOptions, MemoryReference, TransitionOutcome};
 use serde_json::json;
 
-use super::memories::{IF_MATCH, saved_example};
+use super::remember::{IF_MATCH, saved_example};
 use super::{CONFLICT, NOT_FOUND, STALE, json_with_etag};
 use crate::app::App;
 use crate::auth::AuthenticatedCaller;
@@ -15,8 +15,8 @@ use crate::endpoint::Endpoint;
 use crate::extract::{JsonBody, MemoryIdParam, PathParam, Preconditions, QueryParams};
 use crate::problem::Problem;
 use crate::telemetry;
-use crate::wire::memories::SavedView;
-use crate::wire::remember::{ForgetParams, PinBody, VerifyByBody};
+use crate::wire::memory_state::{ForgetParams, PinBody, VerifyByBody};
+use crate::wire::remember::SavedView;
 
 const TAG: &str = "memories";
 
@@ -46,7 +46,7 @@ pub(super) fn memory_state_endpoints() -> Vec<Endpoint> {
 
 async fn forget_memory(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(memory): MemoryIdParam,
     conditions: Preconditions,
     QueryParams(params): QueryParams<ForgetParams>,
@@ -57,11 +57,11 @@ async fn forget_memory(
             let mut how =
                 ForgetOptions { reason: params.reason, may_return: params.may_return, expected_version: None };
             if conditions.if_match.is_some() {
-                let current = engine.locate(&who.caller, &MemoryReference::Id(memory))?;
+                let current = engine.locate(&auth.caller, &MemoryReference::Id(memory))?;
                 conditions.check_if_match(&current)?;
                 how.expected_version = Some(current.version);
             }
-            memory_or_refusal(engine.forget_with_options(&who.caller, memory, &how)?)
+            memory_or_refusal(engine.forget_with_options(&auth.caller, memory, &how)?)
         })
         .await
         .map_err(Problem::into_precondition_failed)?;
@@ -70,22 +70,22 @@ async fn forget_memory(
 
 async fn pin_memory(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(memory): MemoryIdParam,
     JsonBody(body): JsonBody<PinBody>,
 ) -> Result<Response, Problem> {
-    let work = move |engine: &Engine| memory_or_refusal(engine.pin(&who.caller, memory, body.always_inject)?);
+    let work = move |engine: &Engine| memory_or_refusal(engine.pin(&auth.caller, memory, body.always_inject)?);
     Ok(changed_response(&*app.entrance.call("pin", work).await?, "updated"))
 }
 
 async fn set_verify_by(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(memory): MemoryIdParam,
     JsonBody(body): JsonBody<VerifyByBody>,
 ) -> Result<Response, Problem> {
     let work =
-        move |engine: &Engine| memory_or_refusal(engine.verify_by(&who.caller, memory, body.until, body.reason)?);
+        move |engine: &Engine| memory_or_refusal(engine.verify_by(&auth.caller, memory, body.until, body.reason)?);
     Ok(changed_response(&*app.entrance.call("verify_by", work).await?, "confirmed"))
 }
 

@@ -1,4 +1,5 @@
-//! REST: one file a resource. Each translates a request into the engine's words and its answer back.
+//! REST handlers, one file per resource, each with its shapes in the file of the same name under `wire/`. A handler
+//! translates a request into one engine call and the answer back.
 
 mod audit;
 mod context;
@@ -15,6 +16,7 @@ mod memory_state;
 mod owners;
 mod pipelines;
 mod records;
+mod remember;
 mod reviews;
 mod runs;
 mod scan;
@@ -38,9 +40,10 @@ use serde::Serialize;
 use crate::endpoint::Endpoint;
 use crate::problem::Problem;
 
-/// Every endpoint, in the order of the reference.
+/// Every endpoint. The reference sorts them by path.
 pub(crate) fn all_endpoints() -> Vec<Endpoint> {
     [
+        remember::remember_endpoints(),
         memories::memory_endpoints(),
         memory_state::memory_state_endpoints(),
         search::search_endpoints(),
@@ -71,14 +74,14 @@ pub(crate) fn all_endpoints() -> Vec<Endpoint> {
     .collect()
 }
 
-/// Problems many endpoints share.
+// Problems that many endpoints share, as the reference describes them.
 pub(crate) const NOT_FOUND: (StatusCode, &str) = (StatusCode::NOT_FOUND, "Not there, or not for you");
 pub(crate) const CONFLICT: (StatusCode, &str) = (StatusCode::CONFLICT, "Something else stands there");
 pub(crate) const STALE: (StatusCode, &str) = (StatusCode::PRECONDITION_FAILED, "A condition in a header failed");
 pub(crate) const REFUSED: (StatusCode, &str) =
     (StatusCode::UNPROCESSABLE_ENTITY, "Refused by the scanner or for missing evidence");
 
-/// JSON with the version as its tag.
+/// A JSON answer with the version id as its ETag.
 pub(crate) fn json_with_etag<T: Serialize>(status: StatusCode, version: VersionId, view: T) -> Response<Body> {
     let mut response = (status, Json(view)).into_response();
     if let Ok(tag) = HeaderValue::from_str(&format!("\"{version}\"")) {
@@ -87,12 +90,12 @@ pub(crate) fn json_with_etag<T: Serialize>(status: StatusCode, version: VersionI
     response
 }
 
-/// Addresses that are not ours.
+/// Fallback for paths without a route.
 pub(crate) async fn unknown_address() -> Problem {
     Problem::new(StatusCode::NOT_FOUND, "http.not_found", "there is nothing at this address; see /docs")
 }
 
-/// A handler that panicked. Its words may hold content, so they go nowhere.
+/// Answer for a handler that panicked. The panic message may hold content, so it is neither logged nor sent.
 pub(crate) fn handle_panic(_: Box<dyn Any + Send + 'static>) -> Response<Body> {
     tracing::error!("a handler panicked");
     Problem::internal().into_response()

@@ -13,7 +13,7 @@ use crate::endpoint::Endpoint;
 use crate::extract::{JsonBody, PathParam};
 use crate::problem::Problem;
 use crate::wire::Page;
-use crate::wire::reviews::{OwnersBody, OwnersView};
+use crate::wire::owners::{OwnersBody, OwnersView};
 
 pub(super) fn owner_endpoints() -> Vec<Endpoint> {
     vec![
@@ -28,19 +28,19 @@ pub(super) fn owner_endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn list_owners(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<Page<OwnersView>>, Problem> {
-    let tables = app.entrance.call("owners", move |engine| Ok(engine.owners(&who.caller)?)).await?;
+async fn list_owners(State(app): State<App>, auth: AuthenticatedCaller) -> Result<Json<Page<OwnersView>>, Problem> {
+    let tables = app.entrance.call("owners", move |engine| Ok(engine.owners(&auth.caller)?)).await?;
     Ok(Json(Page::from_items(tables.into_iter().map(OwnersView::from).collect())))
 }
 
 async fn set_owners(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(slug): PathParam<String>,
     JsonBody(body): JsonBody<OwnersBody>,
 ) -> Result<Json<OwnersView>, Problem> {
     let rules = body.rules.into_iter().map(Into::into).collect();
-    let work = move |engine: &Engine| Ok(engine.set_owners(&who.caller, &slug, rules)?);
+    let work = move |engine: &Engine| Ok(engine.set_owners(&auth.caller, &slug, rules)?);
     Ok(Json(app.entrance.call("set_owners", work).await?.into()))
 }
 

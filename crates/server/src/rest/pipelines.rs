@@ -1,4 +1,4 @@
-//! Pipelines: which agent of which has memory.
+//! Pipelines: which of their agents have memory, and deleting a pipeline with its memories.
 
 use axum::Json;
 use axum::extract::{Path, State};
@@ -13,7 +13,7 @@ use crate::endpoint::Endpoint;
 use crate::extract::{JsonBody, PathParam};
 use crate::problem::Problem;
 use crate::wire::Page;
-use crate::wire::pipelines::{ErasedView, OptInBody, OptInView};
+use crate::wire::pipelines::{ErasedCountView, OptInBody, OptInView};
 
 pub(super) fn pipeline_endpoints() -> Vec<Endpoint> {
     vec![
@@ -34,19 +34,19 @@ pub(super) fn pipeline_endpoints() -> Vec<Endpoint> {
                 "Delete a pipeline",
                 "Its opt-ins and, with all history, its memories. Admins only.",
             )
-            .with_json_answer::<ErasedView>(StatusCode::OK, "How many memories went", json!({ "erased": 3 }))
+            .with_json_answer::<ErasedCountView>(StatusCode::OK, "How many memories went", json!({ "erased": 3 }))
             .with_problems(&[NOT_FOUND]),
     ]
 }
 
-async fn list_opt_ins(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<Page<OptInView>>, Problem> {
-    let opt_ins = app.entrance.call("pipelines", move |engine| Ok(engine.opt_ins(&who.caller, None)?)).await?;
+async fn list_opt_ins(State(app): State<App>, auth: AuthenticatedCaller) -> Result<Json<Page<OptInView>>, Problem> {
+    let opt_ins = app.entrance.call("pipelines", move |engine| Ok(engine.opt_ins(&auth.caller, None)?)).await?;
     Ok(Json(Page::from_items(opt_ins.into_iter().map(OptInView::from).collect())))
 }
 
 async fn set_opt_in(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     path: Result<Path<(String, String)>, axum::extract::rejection::PathRejection>,
     JsonBody(body): JsonBody<OptInBody>,
 ) -> Result<Json<OptInView>, Problem> {
@@ -61,19 +61,21 @@ async fn set_opt_in(
             max_content_bytes: body.max_content_bytes,
             changed_at: engine.clock.now(),
         };
-        Ok(engine.set_opt_in(&who.caller, opt_in)?)
+        Ok(engine.set_opt_in(&auth.caller, opt_in)?)
     };
     Ok(Json(app.entrance.call("set_opt_in", work).await?.into()))
 }
 
 async fn delete_pipeline(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(pipeline): PathParam<String>,
-) -> Result<Json<ErasedView>, Problem> {
-    let erased =
-        app.entrance.call("delete_pipeline", move |engine| Ok(engine.delete_pipeline(&who.caller, &pipeline)?)).await?;
-    Ok(Json(ErasedView { erased }))
+) -> Result<Json<ErasedCountView>, Problem> {
+    let erased = app
+        .entrance
+        .call("delete_pipeline", move |engine| Ok(engine.delete_pipeline(&auth.caller, &pipeline)?))
+        .await?;
+    Ok(Json(ErasedCountView { erased }))
 }
 
 fn opt_in_example() -> Value {

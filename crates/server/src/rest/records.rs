@@ -1,13 +1,11 @@
-//! The read-only surface of layered memory: a record by id, and search by the `layered` ranker.
+//! Layered records, read only: one by id, and search with the `layered` ranker.
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
-use engine::model::vocabulary::{Layer, Ranker, State as MemoryState};
+use engine::model::vocabulary::Ranker;
 use engine::ports::Filter;
 use engine::{MemoryReference, SearchQuery};
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::json;
 
 use super::{NOT_FOUND, memories};
@@ -17,8 +15,8 @@ use crate::endpoint::Endpoint;
 use crate::extract::{MemoryIdParam, PathParam, QueryParams};
 use crate::problem::Problem;
 use crate::wire::memories::MemoryView;
-use crate::wire::search::FoundView;
-use crate::wire::{LayerWord, StateWord, deserialize_bounded};
+use crate::wire::records::RecordParams;
+use crate::wire::search::SearchResultView;
 
 pub(super) fn record_endpoints() -> Vec<Endpoint> {
     vec![
@@ -29,7 +27,7 @@ pub(super) fn record_endpoints() -> Vec<Endpoint> {
         Endpoint::new(Method::GET, "/memory/search", "record_search", search_records)
             .with_description("records", "Search records", "Ranked as layers are: by summary, metadata and state.")
             .with_query::<RecordParams>()
-            .with_json_answer::<FoundView>(
+            .with_json_answer::<SearchResultView>(
                 StatusCode::OK,
                 "Hits, best first",
                 json!({ "hits": [], "ranker": "layered", "considered": 0, "warnings": [] }),
@@ -37,36 +35,21 @@ pub(super) fn record_endpoints() -> Vec<Endpoint> {
     ]
 }
 
-/// What to look for among layered records.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-struct RecordParams {
-    query: String,
-    #[schemars(with = "Vec<LayerWord>")]
-    layer: Vec<Layer>,
-    /// Active ones only, where none is named.
-    #[schemars(with = "Vec<StateWord>")]
-    state: Vec<MemoryState>,
-    #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, 200>")]
-    #[schemars(range(min = 1, max = 200))]
-    limit: Option<usize>,
-}
-
 async fn show_record(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(id): MemoryIdParam,
 ) -> Result<Json<MemoryView>, Problem> {
     let memory =
-        app.entrance.call("read", move |engine| Ok(engine.read(&who.caller, &MemoryReference::Id(id))?)).await?;
+        app.entrance.call("read", move |engine| Ok(engine.read(&auth.caller, &MemoryReference::Id(id))?)).await?;
     Ok(Json(MemoryView::with_content(memory)))
 }
 
 async fn search_records(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     QueryParams(params): QueryParams<RecordParams>,
-) -> Result<Json<FoundView>, Problem> {
+) -> Result<Json<SearchResultView>, Problem> {
     let filter = Filter { layers: params.layer, states: params.state, ..Filter::default() };
     let query = SearchQuery {
         text: params.query,
@@ -75,6 +58,6 @@ async fn search_records(
         ranker: Some(Ranker::Layered),
         ..SearchQuery::default()
     };
-    let answer = app.entrance.call("search", move |engine| Ok(engine.search(&who.caller, &query)?)).await?;
+    let answer = app.entrance.call("search", move |engine| Ok(engine.search(&auth.caller, &query)?)).await?;
     Ok(Json(answer.into()))
 }

@@ -1,4 +1,4 @@
-//! Reviews: propose, look, decide.
+//! Reviews: propose, list, read and decide.
 
 use axum::Json;
 use axum::extract::State;
@@ -7,7 +7,7 @@ use engine::review::{DecisionOutcome, QueueFilter, QueuePage};
 use engine::{Engine, ProposalOutcome};
 use serde_json::{Value, json};
 
-use super::memories::EXAMPLE_ID;
+use super::remember::EXAMPLE_ID;
 use super::{CONFLICT, NOT_FOUND, REFUSED};
 use crate::app::App;
 use crate::auth::AuthenticatedCaller;
@@ -15,10 +15,10 @@ use crate::endpoint::Endpoint;
 use crate::extract::{JsonBody, PathParam, QueryParams};
 use crate::problem::Problem;
 use crate::wire::Page;
-use crate::wire::memories::SavedView;
+use crate::wire::remember::SavedView;
 use crate::wire::reviews::{
-    ChangesBody, DecideAllBody, DecideBody, DecidedAllView, DecidedView, ProposeBody, ProposeForgetBody, ProposedView,
-    ReviewBrief, ReviewDetail, ReviewParams,
+    DecideAllBody, DecideBody, DecidedAllView, DecidedView, ProposeBody, ProposeForgetBody, ProposedView,
+    RequestChangesBody, ReviewBrief, ReviewDetail, ReviewParams,
 };
 
 const TAG: &str = "reviews";
@@ -74,41 +74,41 @@ pub(super) fn review_endpoints() -> Vec<Endpoint> {
         decided(
             Endpoint::new(Method::POST, "/v1/reviews/{id}/request-changes", "request_changes", request_changes)
                 .with_description(TAG, "Ask for changes", "Back to the proposer, saying what is missing. Reviewers only.")
-                .with_body::<ChangesBody>(json!({ "comment": "say which version" })),
+                .with_body::<RequestChangesBody>(json!({ "comment": "say which version" })),
         ),
     ]
 }
 
 async fn list_reviews(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     QueryParams(params): QueryParams<ReviewParams>,
 ) -> Result<Json<Page<ReviewBrief>>, Problem> {
     let after = params.cursor.as_deref().map(QueuePage::mark_from_token).transpose()?;
     let filter =
         QueueFilter { state: params.state, action: params.action, store: params.store, after, limit: params.limit };
-    let queue = app.entrance.call("reviews", move |engine| Ok(engine.reviews(&who.caller, &filter)?)).await?;
+    let queue = app.entrance.call("reviews", move |engine| Ok(engine.reviews(&auth.caller, &filter)?)).await?;
     let next_cursor = queue.next_token();
     Ok(Json(Page { items: queue.reviews.into_iter().map(|review| ReviewBrief { review }).collect(), next_cursor }))
 }
 
 async fn propose_promotion(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     JsonBody(body): JsonBody<ProposeBody>,
 ) -> Result<(StatusCode, Json<ProposedView>), Problem> {
     to_proposed_response(
-        app.entrance.call("propose", move |engine| Ok(engine.propose(&who.caller, body.into())?)).await?,
+        app.entrance.call("propose", move |engine| Ok(engine.propose(&auth.caller, body.into())?)).await?,
     )
 }
 
 async fn propose_forget(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     JsonBody(body): JsonBody<ProposeForgetBody>,
 ) -> Result<(StatusCode, Json<ProposedView>), Problem> {
     let work = move |engine: &Engine| {
-        Ok(engine.propose_forget(&who.caller, &engine::MemoryReference::Id(body.memory), body.rationale)?)
+        Ok(engine.propose_forget(&auth.caller, &engine::MemoryReference::Id(body.memory), body.rationale)?)
     };
     to_proposed_response(app.entrance.call("propose_forget", work).await?)
 }
@@ -125,27 +125,27 @@ pub(super) fn to_proposed_response(proposed: ProposalOutcome) -> Result<(StatusC
 
 async fn decide_all(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     JsonBody(body): JsonBody<DecideAllBody>,
 ) -> Result<Json<DecidedAllView>, Problem> {
     let work = move |engine: &Engine| {
         let ids = match body.all {
-            true => engine.pending_review_ids(&who.caller, body.action, body.store)?,
+            true => engine.pending_review_ids(&auth.caller, body.action, body.store)?,
             false => body.reviews.iter().map(ToString::to_string).collect(),
         };
-        Ok(engine.decide_all(&who.caller, &ids, body.approve, body.comment.as_deref())?)
+        Ok(engine.decide_all(&auth.caller, &ids, body.approve, body.comment.as_deref())?)
     };
     Ok(Json(app.entrance.call("decide_all", work).await?.into()))
 }
 
 async fn show_review(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(id): PathParam<uuid::Uuid>,
 ) -> Result<Json<ReviewDetail>, Problem> {
     let work = move |engine: &Engine| {
-        let view = engine.review(&who.caller, &id.to_string())?;
-        let impact = engine.review_impact(&who.caller, &view)?;
+        let view = engine.review(&auth.caller, &id.to_string())?;
+        let impact = engine.review_impact(&auth.caller, &view)?;
         Ok(ReviewDetail::new(view, impact))
     };
     Ok(Json(app.entrance.call("review", work).await?))
@@ -153,35 +153,36 @@ async fn show_review(
 
 async fn approve_review(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(id): PathParam<uuid::Uuid>,
     JsonBody(body): JsonBody<DecideBody>,
 ) -> Result<Json<DecidedView>, Problem> {
     let work = move |engine: &Engine| {
-        to_decided_view(engine.approve(&who.caller, &id.to_string(), body.comment.as_deref())?)
+        to_decided_view(engine.approve(&auth.caller, &id.to_string(), body.comment.as_deref())?)
     };
     Ok(Json(app.entrance.call("approve", work).await?))
 }
 
 async fn reject_review(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(id): PathParam<uuid::Uuid>,
     JsonBody(body): JsonBody<DecideBody>,
 ) -> Result<Json<DecidedView>, Problem> {
-    let work =
-        move |engine: &Engine| to_decided_view(engine.reject(&who.caller, &id.to_string(), body.comment.as_deref())?);
+    let work = move |engine: &Engine| {
+        to_decided_view(engine.reject(&auth.caller, &id.to_string(), body.comment.as_deref())?)
+    };
     Ok(Json(app.entrance.call("reject", work).await?))
 }
 
 async fn request_changes(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(id): PathParam<uuid::Uuid>,
-    JsonBody(body): JsonBody<ChangesBody>,
+    JsonBody(body): JsonBody<RequestChangesBody>,
 ) -> Result<Json<DecidedView>, Problem> {
     let work =
-        move |engine: &Engine| to_decided_view(engine.request_changes(&who.caller, &id.to_string(), &body.comment)?);
+        move |engine: &Engine| to_decided_view(engine.request_changes(&auth.caller, &id.to_string(), &body.comment)?);
     Ok(Json(app.entrance.call("request_changes", work).await?))
 }
 

@@ -14,7 +14,7 @@ use crate::endpoint::Endpoint;
 use crate::extract::{JsonBody, PathParam, QueryParams};
 use crate::problem::Problem;
 use crate::wire::Page;
-use crate::wire::runs::{CloseRunBody, ClosedView, OpenRunBody, RunParams, RunView};
+use crate::wire::runs::{CloseRunBody, ClosedRunView, OpenRunBody, RunParams, RunView};
 
 const TAG: &str = "runs";
 
@@ -36,38 +36,38 @@ pub(super) fn run_endpoints() -> Vec<Endpoint> {
                 "Its working memory goes, one episode stays, and of a success also how it was done.",
             )
             .with_body::<CloseRunBody>(json!({ "outcome": "success", "summary": "a webhook had moved" }))
-            .with_json_answer::<ClosedView>(StatusCode::OK, "What it left", Value::Null)
+            .with_json_answer::<ClosedRunView>(StatusCode::OK, "What it left", Value::Null)
             .with_problems(&[NOT_FOUND, CONFLICT, REFUSED]),
     ]
 }
 
 async fn list_runs(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     QueryParams(params): QueryParams<RunParams>,
 ) -> Result<Json<Page<RunView>>, Problem> {
     let paging = Paging { after: params.cursor, limit: params.limit };
-    let work = move |engine: &Engine| Ok(engine.runs(&who.caller, params.open, &paging)?);
+    let work = move |engine: &Engine| Ok(engine.runs(&auth.caller, params.open, &paging)?);
     Ok(Json(Page::from_stretch(app.entrance.call("runs", work).await?, |run| RunView { run })))
 }
 
 async fn open_run(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     JsonBody(body): JsonBody<OpenRunBody>,
 ) -> Result<(StatusCode, Json<RunView>), Problem> {
-    let work = move |engine: &Engine| Ok(engine.open_run(&who.caller, body.id, body.goal, body.workflow)?);
+    let work = move |engine: &Engine| Ok(engine.open_run(&auth.caller, body.id, body.goal, body.workflow)?);
     Ok((StatusCode::CREATED, Json(RunView { run: app.entrance.call("open_run", work).await? })))
 }
 
 async fn close_run(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(run): PathParam<String>,
     JsonBody(body): JsonBody<CloseRunBody>,
-) -> Result<Json<ClosedView>, Problem> {
+) -> Result<Json<ClosedRunView>, Problem> {
     let closing = body.into_closing(run);
-    match app.entrance.call("close_run", move |engine| Ok(engine.close_run(&who.caller, &closing)?)).await? {
+    match app.entrance.call("close_run", move |engine| Ok(engine.close_run(&auth.caller, &closing)?)).await? {
         CloseRunOutcome::Done(closed) => Ok(Json((*closed).into())),
         CloseRunOutcome::Refused(refusal) => Err(refusal.into()),
     }

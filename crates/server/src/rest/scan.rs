@@ -1,23 +1,21 @@
-//! What the scanner would say of a text, without saving it, what it lets through on purpose, and what is stored.
+//! The safety scanner: scan a text without saving it, scan stored memories again, and allow single values.
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
 use engine::ports::ListCursor;
-use engine::safety::{self, ScanVerdict, Strictness};
-use engine::{Engine, RESCAN_ORDER};
+use engine::safety::{ScanVerdict, Strictness};
+use engine::{Engine, RESCAN_ORDER, safety};
 use serde_json::{Value, json};
 
 use super::NOT_FOUND;
-
 use crate::app::App;
 use crate::auth::AuthenticatedCaller;
 use crate::endpoint::Endpoint;
 use crate::extract::{JsonBody, PathParam};
 use crate::problem::Problem;
 use crate::wire::Page;
-use crate::wire::scan::{AllowBody, AllowedView, RescanBody, RescannedView};
-use crate::wire::search::{ScanBody, ScannedView};
+use crate::wire::scan::{AllowBody, AllowedView, RescanBody, RescannedView, ScanBody, ScannedView};
 
 pub(super) fn scan_endpoints() -> Vec<Endpoint> {
     vec![
@@ -55,7 +53,7 @@ pub(super) fn scan_endpoints() -> Vec<Endpoint> {
 
 async fn scan_text(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     JsonBody(body): JsonBody<ScanBody>,
 ) -> Result<Json<ScannedView>, Problem> {
     let word = |verdict| match verdict {
@@ -66,7 +64,7 @@ async fn scan_text(
     let scanned = app
         .entrance
         .call("scan", move |engine| {
-            let findings = engine.scan(&who.caller, &body.text)?;
+            let findings = engine.scan(&auth.caller, &body.text)?;
             Ok(ScannedView {
                 verdict: word(safety::decide_verdict(&findings, Strictness::Strict)),
                 verdict_in_conversation: word(safety::decide_verdict(&findings, Strictness::Conversation)),
@@ -79,37 +77,37 @@ async fn scan_text(
 
 async fn scan_all(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     JsonBody(body): JsonBody<RescanBody>,
 ) -> Result<Json<RescannedView>, Problem> {
-    let after = body.cursor.as_deref().map(|word| ListCursor::from_token(RESCAN_ORDER, word)).transpose()?;
+    let after = body.cursor.as_deref().map(|token| ListCursor::from_token(RESCAN_ORDER, token)).transpose()?;
     let rescanned =
-        app.entrance.call("scan_all", move |engine| Ok(engine.rescan(&who.caller, after, body.propose)?)).await?;
+        app.entrance.call("scan_all", move |engine| Ok(engine.rescan(&auth.caller, after, body.propose)?)).await?;
     Ok(Json(rescanned.into()))
 }
 
 async fn allow_value(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     JsonBody(body): JsonBody<AllowBody>,
 ) -> Result<(StatusCode, Json<AllowedView>), Problem> {
     let work = move |engine: &Engine| {
-        let (what, expires_at) = (body.to_allow_target()?, body.expires_at);
-        Ok(engine.allow(&who.caller, &what, &body.reason, expires_at)?)
+        let (target, expires_at) = (body.to_allow_target()?, body.expires_at);
+        Ok(engine.allow(&auth.caller, &target, &body.reason, expires_at)?)
     };
     Ok((StatusCode::CREATED, Json(AllowedView { allowed: app.entrance.call("allow", work).await? })))
 }
 
-async fn list_allowed(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<Page<AllowedView>>, Problem> {
-    let found = app.entrance.call("allowed", move |engine| Ok(engine.allowed_values(&who.caller)?)).await?;
-    Ok(Json(Page::from_items(found.into_iter().map(|allowed| AllowedView { allowed }).collect())))
+async fn list_allowed(State(app): State<App>, auth: AuthenticatedCaller) -> Result<Json<Page<AllowedView>>, Problem> {
+    let values = app.entrance.call("allowed", move |engine| Ok(engine.allowed_values(&auth.caller)?)).await?;
+    Ok(Json(Page::from_items(values.into_iter().map(|allowed| AllowedView { allowed }).collect())))
 }
 
 async fn disallow_value(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(digest): PathParam<String>,
 ) -> Result<Json<AllowedView>, Problem> {
-    let allowed = app.entrance.call("disallow", move |engine| Ok(engine.disallow(&who.caller, &digest)?)).await?;
+    let allowed = app.entrance.call("disallow", move |engine| Ok(engine.disallow(&auth.caller, &digest)?)).await?;
     Ok(Json(AllowedView { allowed }))
 }

@@ -6,28 +6,28 @@ use axum::http::{Method, StatusCode};
 use engine::Engine;
 use serde_json::{Value, json};
 
-use super::{NOT_FOUND, memories};
+use super::{NOT_FOUND, memories, remember};
 use crate::app::App;
 use crate::auth::AuthenticatedCaller;
 use crate::endpoint::Endpoint;
 use crate::extract::JsonBody;
 use crate::problem::Problem;
 use crate::telemetry;
-use crate::wire::search::{DiagnosisView, FoundView, SearchBody};
+use crate::wire::search::{DiagnosisView, SearchBody, SearchResultView};
 
 pub(super) fn search_endpoints() -> Vec<Endpoint> {
     vec![
         Endpoint::new(Method::POST, "/v1/search", "search", search_memories)
             .with_description("search", "Search", "The best memories for a query, among those you may see, with the parts of each score. `explain` names a memory and asks why it was or was not returned.")
             .with_body::<SearchBody>(json!({ "query": "how long does billing retry webhooks", "limit": 6 }))
-            .with_json_answer::<FoundView>(StatusCode::OK, "Hits, best first", json!({
+            .with_json_answer::<SearchResultView>(StatusCode::OK, "Hits, best first", json!({
                 "hits": [{ "score": 0.7, "parts": { "text": 0.8, "trust": 0.45 }, "memory": memories::memory_example(true) }],
                 "ranker": "operational", "considered": 1, "warnings": [],
             }))
             .with_problems(&[NOT_FOUND]),
         Endpoint::new(Method::POST, "/v1/why-not", "diagnose", diagnose_memory)
             .with_description("search", "Why a memory did not come", "For the memory `explain` names: in a search, and as a candidate for the turn's context. Asking leaves no trace.")
-            .with_body::<SearchBody>(json!({ "query": "how long does billing retry webhooks", "explain": memories::EXAMPLE_ID }))
+            .with_body::<SearchBody>(json!({ "query": "how long does billing retry webhooks", "explain": remember::EXAMPLE_ID }))
             .with_json_answer::<DiagnosisView>(StatusCode::OK, "Why", Value::Null)
             .with_problems(&[NOT_FOUND]),
     ]
@@ -35,10 +35,10 @@ pub(super) fn search_endpoints() -> Vec<Endpoint> {
 
 async fn search_memories(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     JsonBody(body): JsonBody<SearchBody>,
-) -> Result<Json<FoundView>, Problem> {
-    let work = move |engine: &Engine| Ok(engine.search(&who.caller, &body.into_query(engine, &who.caller)?)?);
+) -> Result<Json<SearchResultView>, Problem> {
+    let work = move |engine: &Engine| Ok(engine.search(&auth.caller, &body.into_query(engine, &auth.caller)?)?);
     let answer = app.entrance.call("search", work).await?;
     telemetry::record_hit_count(answer.hits.len());
     Ok(Json(answer.into()))
@@ -46,12 +46,12 @@ async fn search_memories(
 
 async fn diagnose_memory(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     JsonBody(body): JsonBody<SearchBody>,
 ) -> Result<Json<DiagnosisView>, Problem> {
     let missing = || Problem::bad_request("shape.explain", "name the memory in `explain`");
     let memory = body.explain.ok_or_else(missing)?;
     let work =
-        move |engine: &Engine| Ok(engine.diagnose(&who.caller, &body.into_query(engine, &who.caller)?, memory)?);
+        move |engine: &Engine| Ok(engine.diagnose(&auth.caller, &body.into_query(engine, &auth.caller)?, memory)?);
     Ok(Json(DiagnosisView { diagnosis: app.entrance.call("diagnose", work).await? }))
 }

@@ -1,4 +1,4 @@
-//! Stores: list, create, archive.
+//! Stores: list, create and archive.
 
 use axum::Json;
 use axum::extract::State;
@@ -12,7 +12,7 @@ use crate::endpoint::Endpoint;
 use crate::extract::{JsonBody, PathParam};
 use crate::problem::Problem;
 use crate::wire::Page;
-use crate::wire::stores::{StoreBody, StoreView};
+use crate::wire::stores::{NewStoreBody, StoreView};
 
 pub(super) fn store_endpoints() -> Vec<Endpoint> {
     vec![
@@ -21,7 +21,7 @@ pub(super) fn store_endpoints() -> Vec<Endpoint> {
             .with_json_answer::<Page<StoreView>>(StatusCode::OK, "Stores", json!({ "items": [store_example()] })),
         Endpoint::new(Method::POST, "/v1/stores", "create_store", create_store)
             .with_description("stores", "Create a store", "Admins only.")
-            .with_body::<StoreBody>(json!({
+            .with_body::<NewStoreBody>(json!({
                 "slug": "team_runbooks", "title": "Runbooks of the team", "scope": "workspace", "ruleset": "document",
                 "default_trust": "admin_approved", "access": "read_only",
             }))
@@ -39,27 +39,28 @@ pub(super) fn store_endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn list_stores(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<Page<StoreView>>, Problem> {
-    let stores = app.entrance.call("stores", move |engine| Ok(engine.stores(&who.caller)?)).await?;
+async fn list_stores(State(app): State<App>, auth: AuthenticatedCaller) -> Result<Json<Page<StoreView>>, Problem> {
+    let stores = app.entrance.call("stores", move |engine| Ok(engine.stores(&auth.caller)?)).await?;
     Ok(Json(Page::from_items(stores.into_iter().map(StoreView::from).collect())))
 }
 
 async fn create_store(
     State(app): State<App>,
-    who: AuthenticatedCaller,
-    JsonBody(body): JsonBody<StoreBody>,
+    auth: AuthenticatedCaller,
+    JsonBody(body): JsonBody<NewStoreBody>,
 ) -> Result<(StatusCode, Json<StoreView>), Problem> {
-    let work = move |engine: &engine::Engine| Ok(engine.create_store(&who.caller, body.into())?);
+    let work = move |engine: &engine::Engine| Ok(engine.create_store(&auth.caller, body.into())?);
     let store = app.entrance.call("create_store", work).await?;
     Ok((StatusCode::CREATED, Json(store.into())))
 }
 
 async fn archive_store(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(slug): PathParam<String>,
 ) -> Result<Json<StoreView>, Problem> {
-    let store = app.entrance.call("archive_store", move |engine| Ok(engine.archive_store(&who.caller, &slug)?)).await?;
+    let store =
+        app.entrance.call("archive_store", move |engine| Ok(engine.archive_store(&auth.caller, &slug)?)).await?;
     Ok(Json(store.into()))
 }
 

@@ -1,4 +1,4 @@
-//! Tenants: operators make them; everybody else sees their own.
+//! Tenants: operators create and list all of them, other callers see their own.
 
 use axum::Json;
 use axum::extract::State;
@@ -18,7 +18,7 @@ use crate::endpoint::Endpoint;
 use crate::extract::JsonBody;
 use crate::problem::Problem;
 use crate::wire::Page;
-use crate::wire::keys::{CreatedTenantView, TenantBody, TenantView};
+use crate::wire::tenants::{CreatedTenantView, NewTenantBody, TenantView};
 
 pub(super) fn tenant_endpoints() -> Vec<Endpoint> {
     vec![
@@ -27,7 +27,7 @@ pub(super) fn tenant_endpoints() -> Vec<Endpoint> {
             .with_json_answer::<Page<TenantView>>(StatusCode::OK, "Tenants", json!({ "items": [tenant_example()] })),
         Endpoint::new(Method::POST, "/v1/tenants", "create_tenant", create_tenant)
             .with_description("tenants", "Create a tenant", "Seeds it and makes a key for its first admin, which may set every header: who may make keys may speak for anybody. Operators only.")
-            .with_body::<TenantBody>(json!({ "slug": "acme" }))
+            .with_body::<NewTenantBody>(json!({ "slug": "acme" }))
             .with_json_answer::<CreatedTenantView>(
                 StatusCode::CREATED,
                 "The tenant and its key",
@@ -37,33 +37,33 @@ pub(super) fn tenant_endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn list_tenants(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<Page<TenantView>>, Problem> {
+async fn list_tenants(State(app): State<App>, auth: AuthenticatedCaller) -> Result<Json<Page<TenantView>>, Problem> {
     let tenants = app.entrance.call("tenants", move |engine| Ok(engine.tenants()?)).await?;
-    let own = |standing: &TenantStatus| who.operator || standing.tenant.id == who.caller.tenant;
-    Ok(Json(Page::from_items(tenants.into_iter().filter(own).map(TenantView::from).collect())))
+    let visible = |status: &TenantStatus| auth.operator || status.tenant.id == auth.caller.tenant;
+    Ok(Json(Page::from_items(tenants.into_iter().filter(visible).map(TenantView::from).collect())))
 }
 
 async fn create_tenant(
     State(app): State<App>,
-    who: AuthenticatedCaller,
-    JsonBody(body): JsonBody<TenantBody>,
+    auth: AuthenticatedCaller,
+    JsonBody(body): JsonBody<NewTenantBody>,
 ) -> Result<(StatusCode, Json<CreatedTenantView>), Problem> {
-    if !who.operator {
+    if !auth.operator {
         return Err(Problem::forbidden("policy.operators_only", "only an operator may do this"));
     }
     let random = random_key_bytes()?;
-    let made = app
+    let created = app
         .entrance
         .call("create_tenant", move |engine| {
             let tenant = engine.create_tenant(&body.slug)?;
-            // It can make keys that may set anything; so it may do so itself.
+            // An admin can issue keys that may set every header, so the first key may set them too.
             let rights = KeyRights { may_set: Settable::ALL.to_vec(), ..KeyRights::for_role(Role::Admin) };
             let new = NewKey { name: "first admin".to_owned(), rights, expires_at: None };
             let issued = engine.create_key(&Caller::admin(tenant.id), new, random)?;
             Ok(CreatedTenantView { tenant: TenantStatus { tenant, erased_at: None }.into(), admin_key: issued.into() })
         })
         .await?;
-    Ok((StatusCode::CREATED, Json(made)))
+    Ok((StatusCode::CREATED, Json(created)))
 }
 
 fn tenant_example() -> Value {

@@ -1,4 +1,4 @@
-//! Export and import: everything out, everything back, in the formats of the command line.
+//! Export and import, in the formats of the command line.
 
 use axum::Json;
 use axum::body::{Body, Bytes};
@@ -19,9 +19,9 @@ use crate::streamed_answer::PieceSender;
 use crate::wire::transfer::{ExportBody, ExportParams, ImportedView, MarkdownBody};
 
 const TAG: &str = "transfer";
-/// A piece a line, each JSON.
+/// Media type of an export with one JSON value per line.
 const NDJSON: &str = "application/x-ndjson";
-/// Bytes gathered before a piece of an export is sent: fewer, larger writes.
+/// Bytes collected before a piece of an export is sent, so that writes are few and large.
 const PIECE_BYTES: usize = 64 * 1024;
 
 pub(super) fn transfer_endpoints() -> Vec<Endpoint> {
@@ -54,7 +54,7 @@ pub(super) fn transfer_endpoints() -> Vec<Endpoint> {
 
 async fn stream_export(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     headers: HeaderMap,
     QueryParams(params): QueryParams<ExportParams>,
 ) -> Result<Response, Problem> {
@@ -62,12 +62,12 @@ async fn stream_export(
         true => (ExportLayout::Lines, NDJSON),
         false => (ExportLayout::Document, "application/json"),
     };
-    let work = move |engine: &Engine, outlet: &PieceSender| write_export(engine, &who, layout, &params.store, outlet);
+    let work = move |engine: &Engine, sender: &PieceSender| write_export(engine, &auth, layout, &params.store, sender);
     let mut pieces = app.entrance.stream("export", work).await?;
-    // The first piece says whether there will be any; what breaks later can only break off.
+    // An error in the first piece still becomes a problem document. A later one can only cut the answer short.
     let first = pieces.recv().await.ok_or_else(Problem::internal)??;
     let rest = stream::unfold(pieces, |mut pieces| async move { Some((pieces.recv().await?, pieces)) });
-    // Fused: whoever compresses an answer may ask once more after its end.
+    // Fused, because the compression layer polls once more after the end.
     let frames = stream::once(async { Ok(first) }).chain(rest.map(|piece| piece.map_err(|_| ExportBroken))).fuse();
     Ok(([(CONTENT_TYPE, media), (VARY, ACCEPT.as_str())], Body::from_stream(frames)).into_response())
 }
@@ -76,7 +76,7 @@ fn is_ndjson(headers: &HeaderMap, name: &HeaderName) -> bool {
     headers.get(name).and_then(|value| value.to_str().ok()).is_some_and(|value| value.contains(NDJSON))
 }
 
-/// An export that could not be finished.
+/// The body stream's error for an export that failed after its first piece.
 #[derive(Debug)]
 struct ExportBroken;
 
@@ -90,25 +90,25 @@ impl std::error::Error for ExportBroken {}
 
 fn write_export(
     engine: &Engine,
-    who: &AuthenticatedCaller,
+    auth: &AuthenticatedCaller,
     layout: ExportLayout,
     stores: &[String],
-    outlet: &PieceSender,
+    sender: &PieceSender,
 ) -> Result<(), Problem> {
     let mut text = ExportWriter::new(layout);
-    let mut waiting = text.write_header(engine.clock.now())?;
-    engine.export(&who.caller, stores, |piece| -> Result<(), Problem> {
-        waiting += &text.write_piece(&piece)?;
-        if waiting.len() >= PIECE_BYTES {
-            outlet.send_piece(Bytes::from(std::mem::take(&mut waiting)))?;
+    let mut pending = text.write_header(engine.clock.now())?;
+    engine.export(&auth.caller, stores, |piece| -> Result<(), Problem> {
+        pending += &text.write_piece(&piece)?;
+        if pending.len() >= PIECE_BYTES {
+            sender.send_piece(Bytes::from(std::mem::take(&mut pending)))?;
         }
         Ok(())
     })?;
     let (end, _) = text.write_footer()?;
-    outlet.send_piece(Bytes::from(waiting + &end))
+    sender.send_piece(Bytes::from(pending + &end))
 }
 
-/// The pieces of an export that was sent, in either layout.
+/// The pieces of an uploaded export, in either layout.
 struct ImportPieces(Vec<ExportPiece>);
 
 impl FromRequest<App> for ImportPieces {
@@ -120,7 +120,7 @@ impl FromRequest<App> for ImportPieces {
             return Ok(ImportPieces(file.into_pieces()?.collect()));
         }
         let bytes = read_body(request, app).await?;
-        let not_text = |_| Problem::bad_request("shape.export", "the body is no text");
+        let not_text = |_| Problem::bad_request("shape.export", "the body is not UTF-8 text");
         let mut export = ExportLineReader::default();
         let mut pieces = Vec::new();
         for line in std::str::from_utf8(&bytes).map_err(not_text)?.lines() {
@@ -132,13 +132,13 @@ impl FromRequest<App> for ImportPieces {
 
 async fn import_pieces(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     ImportPieces(pieces): ImportPieces,
 ) -> Result<Json<ImportedView>, Problem> {
     let work = move |engine: &Engine| {
         let mut done = ImportReport::default();
         for piece in pieces {
-            engine.import(&who.caller, piece, &mut done)?;
+            engine.import(&auth.caller, piece, &mut done)?;
         }
         Ok(done)
     };
@@ -147,12 +147,12 @@ async fn import_pieces(
 
 async fn import_markdown(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     JsonBody(body): JsonBody<MarkdownBody>,
 ) -> Result<Json<ImportedView>, Problem> {
     let work = move |engine: &Engine| {
         let mut done = ImportReport::default();
-        engine.import_markdown(&who.caller, &body.store, &body.text, &mut done)?;
+        engine.import_markdown(&auth.caller, &body.store, &body.text, &mut done)?;
         Ok(done)
     };
     Ok(Json(app.entrance.call("import_markdown", work).await?.into()))

@@ -1,4 +1,4 @@
-//! Upkeep now rather than by the ticker, and what is kept.
+//! Upkeep on request, and the usage of a tenant and of the installation.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::app::App;
 use crate::auth::AuthenticatedCaller;
 use crate::endpoint::Endpoint;
 use crate::problem::Problem;
-use crate::wire::upkeep::{InstallationView, StoreUsageView, UpkeepView, UsageView};
+use crate::wire::upkeep::{InstallationView, StoreUsageView, TenantUsageView, UpkeepView};
 
 pub(super) fn upkeep_endpoints() -> Vec<Endpoint> {
     vec![
@@ -30,7 +30,7 @@ pub(super) fn upkeep_endpoints() -> Vec<Endpoint> {
                 "What is kept",
                 "Memories in use, by store; of the whole installation too, for operators. Admins only.",
             )
-            .with_json_answer::<UsageView>(
+            .with_json_answer::<TenantUsageView>(
                 StatusCode::OK,
                 "Usage",
                 json!({ "stores": [{ "store": "conversation_memory", "live": 3 }], "last_event": 12 }),
@@ -38,21 +38,21 @@ pub(super) fn upkeep_endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn run_upkeep(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<UpkeepView>, Problem> {
+async fn run_upkeep(State(app): State<App>, auth: AuthenticatedCaller) -> Result<Json<UpkeepView>, Problem> {
     let done = app
         .entrance
-        .call("upkeep", move |engine| Ok(engine.upkeep_now(&who.caller, UpkeepOptions::default())?))
+        .call("upkeep", move |engine| Ok(engine.upkeep_now(&auth.caller, UpkeepOptions::default())?))
         .await?;
-    // Counted by name, so that a new sort of upkeep shows here by itself.
+    // A map of counters rather than fields, so that a new kind of upkeep shows up without a change here.
     let done: BTreeMap<String, u64> =
         serde_json::to_value(done).and_then(serde_json::from_value).map_err(|_| Problem::internal())?;
     Ok(Json(UpkeepView { done }))
 }
 
-async fn show_usage(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<UsageView>, Problem> {
+async fn show_usage(State(app): State<App>, auth: AuthenticatedCaller) -> Result<Json<TenantUsageView>, Problem> {
     let work = move |engine: &engine::Engine| {
-        let kept = engine.tenant_usage(&who.caller)?;
-        let installation = match who.operator {
+        let usage = engine.tenant_usage(&auth.caller)?;
+        let installation = match auth.operator {
             true => {
                 let health = engine.database().health().map_err(Error::from)?;
                 let tenants = engine.database().list_tenants().map_err(Error::from)?.len();
@@ -66,8 +66,8 @@ async fn show_usage(State(app): State<App>, who: AuthenticatedCaller) -> Result<
             }
             false => None,
         };
-        let stores = kept.stores.into_iter().map(StoreUsageView::from).collect();
-        Ok(UsageView { stores, last_event: kept.last_event, installation })
+        let stores = usage.stores.into_iter().map(StoreUsageView::from).collect();
+        Ok(TenantUsageView { stores, last_event: usage.last_event, installation })
     };
     Ok(Json(app.entrance.call("usage", work).await?))
 }

@@ -1,22 +1,22 @@
-//! What steps of workflows came to: appended to, readable by the whole tenant.
+//! Outputs of workflow steps: append-only, readable by the whole tenant.
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
 use engine::Engine;
-use engine::ports::{ListCursor, SortOrder};
 use serde_json::json;
 
 use super::audit::{to_entry_page, to_saved_response};
-use super::{REFUSED, memories};
+use super::{REFUSED, remember};
 use crate::app::App;
 use crate::auth::AuthenticatedCaller;
 use crate::endpoint::Endpoint;
 use crate::extract::{JsonBody, PathParam, QueryParams};
 use crate::problem::Problem;
 use crate::wire::Page;
-use crate::wire::episodes::{EntryParams, EntryView, StepBody};
-use crate::wire::memories::SavedView;
+use crate::wire::audit::{EntryParams, LogEntryView};
+use crate::wire::remember::SavedView;
+use crate::wire::workflows::WorkflowStepBody;
 
 pub(super) fn workflow_endpoints() -> Vec<Endpoint> {
     vec![
@@ -26,36 +26,36 @@ pub(super) fn workflow_endpoints() -> Vec<Endpoint> {
                 "Tell what a step came to",
                 "The whole tenant finds it with `POST /v1/recall`. Never changed; ordinary searches leave it out.",
             )
-            .with_body::<StepBody>(json!({
+            .with_body::<WorkflowStepBody>(json!({
                 "step": "verify", "output": "all checks passed", "completed_at": "2026-01-01T00:00:00Z",
             }))
-            .with_json_answer::<SavedView>(StatusCode::CREATED, "Recorded", memories::saved_example("created"))
+            .with_json_answer::<SavedView>(StatusCode::CREATED, "Recorded", remember::saved_example("created"))
             .with_problems(&[REFUSED])
             .with_idempotency_key(),
         Endpoint::new(Method::GET, "/v1/workflows/{workflow}/steps", "workflow_steps", list_workflow_steps)
             .with_description("logs", "Read a workflow's steps", "What they came to, the last recorded first.")
             .with_query::<EntryParams>()
-            .with_json_answer::<Page<EntryView>>(StatusCode::OK, "Steps", json!({ "items": [] })),
+            .with_json_answer::<Page<LogEntryView>>(StatusCode::OK, "Steps", json!({ "items": [] })),
     ]
 }
 
 async fn record_step(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(workflow): PathParam<String>,
-    JsonBody(body): JsonBody<StepBody>,
+    JsonBody(body): JsonBody<WorkflowStepBody>,
 ) -> Result<(StatusCode, Json<SavedView>), Problem> {
-    let work = move |engine: &Engine| Ok(engine.record_step(&who.caller, body.into_step_output(workflow))?);
+    let work = move |engine: &Engine| Ok(engine.record_step(&auth.caller, body.into_step_output(workflow))?);
     to_saved_response(app.entrance.call("record_step", work).await?)
 }
 
 async fn list_workflow_steps(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(workflow): PathParam<String>,
     QueryParams(params): QueryParams<EntryParams>,
-) -> Result<Json<Page<EntryView>>, Problem> {
-    let after = params.cursor.as_deref().map(|text| ListCursor::from_token(SortOrder::Newest, text)).transpose()?;
-    let work = move |engine: &Engine| Ok(engine.workflow_steps(&who.caller, Some(&workflow), after, params.limit)?);
+) -> Result<Json<Page<LogEntryView>>, Problem> {
+    let after = params.parse_cursor()?;
+    let work = move |engine: &Engine| Ok(engine.workflow_steps(&auth.caller, Some(&workflow), after, params.limit)?);
     Ok(Json(to_entry_page(app.entrance.call("workflow_steps", work).await?)))
 }

@@ -1,20 +1,18 @@
 //! Turn context, and the receipts that prove it.
 
-use engine::model::vocabulary::{Kind, Purpose};
+use engine::model::vocabulary::{Kind, Purpose, TurnRole};
 use engine::ports::Filter;
 use engine::recall::usage::MemoryUsage;
 use engine::receipts::receipt::{ConsideredMemory, Receipt, Replay};
-use engine::{Context, ContextRequest, LogVerification, Message, Window, WindowRequest};
+use engine::{Context, ContextRequest, Message, Window, WindowRequest};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
-use super::episodes::{SkillBody, TurnBody};
-use super::{KindWord, Moment, Past, PurposeWord, TurnRoleWord, deserialize_as_of, deserialize_bounded};
-
-/// Stands in schemas for a record of the engine, written as it is.
-type AsKept = Map<String, Value>;
+use super::deserialize::{deserialize_as_of, deserialize_bounded};
+use super::documents::SkillBody;
+use super::episodes::TurnBody;
+use super::schema_words::{EngineRecord, KindWord, Moment, MomentOrDate, PurposeWord, TurnRoleWord};
 
 /// What a turn asks for.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -43,7 +41,7 @@ pub struct ContextBody {
     pub purpose: Option<Purpose>,
     /// The memories as they stood at this time; a date means the end of that day, in UTC.
     #[serde(default, deserialize_with = "deserialize_as_of")]
-    #[schemars(with = "Option<Past>")]
+    #[schemars(with = "Option<MomentOrDate>")]
     pub as_of: Option<Timestamp>,
     /// How to answer.
     #[serde(default)]
@@ -136,7 +134,7 @@ pub struct ContextView {
     pub text: String,
     pub tokens: usize,
     /// Every candidate, chosen or not, and why.
-    #[schemars(with = "Vec<AsKept>")]
+    #[schemars(with = "Vec<EngineRecord>")]
     pub candidates: Vec<ConsideredMemory>,
     /// Names the receipt of this injection.
     pub receipt: Option<String>,
@@ -153,7 +151,7 @@ pub struct ContextView {
 #[expect(dead_code, reason = "only its schema is used: the engine's own type is written")]
 struct MessageShape {
     #[schemars(with = "TurnRoleWord")]
-    role: engine::model::vocabulary::TurnRole,
+    role: TurnRole,
     content: String,
 }
 
@@ -184,7 +182,7 @@ pub enum ContextAnswer {
 #[schemars(rename = "Window")]
 pub struct WindowView {
     #[serde(flatten)]
-    #[schemars(with = "AsKept")]
+    #[schemars(with = "EngineRecord")]
     pub window: Window,
 }
 
@@ -193,7 +191,7 @@ pub struct WindowView {
 #[schemars(rename = "Receipt")]
 pub struct ReceiptView {
     #[serde(flatten)]
-    #[schemars(with = "AsKept")]
+    #[schemars(with = "EngineRecord")]
     pub receipt: Receipt,
 }
 
@@ -202,33 +200,24 @@ pub struct ReceiptView {
 #[schemars(rename = "Replay")]
 pub struct ReplayView {
     #[serde(flatten)]
-    #[schemars(with = "AsKept")]
+    #[schemars(with = "EngineRecord")]
     pub replay: Replay,
 }
 
 /// One memory's touch of one run or conversation.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Touch")]
-pub struct TouchView {
+pub struct MemoryUseView {
     #[serde(flatten)]
-    #[schemars(with = "AsKept")]
+    #[schemars(with = "EngineRecord")]
     pub usage: MemoryUsage,
-}
-
-/// What a check of the log found.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Verified")]
-pub struct VerifiedView {
-    #[serde(flatten)]
-    #[schemars(with = "AsKept")]
-    pub verified: LogVerification,
 }
 
 /// Touches, newest first.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Touches")]
-pub struct TouchesView {
-    pub items: Vec<TouchView>,
+pub struct MemoryUsesView {
+    pub items: Vec<MemoryUseView>,
     /// Earlier ones are no longer kept; absent: all are.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Moment>")]

@@ -7,13 +7,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::deserialize_optional_reason;
+use super::deserialize::deserialize_optional_reason;
 
 /// Whose memories go.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "Erasable")]
-pub enum Erasable {
+pub enum ErasureKind {
     User,
     Pipeline,
     Tenant,
@@ -24,7 +24,7 @@ pub enum Erasable {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Erase")]
 pub struct EraseBody {
-    pub what: Erasable,
+    pub what: ErasureKind,
     /// The user's id, the pipeline's name, or, to be sure, the slug of your own tenant.
     #[schemars(length(min = 1))]
     pub name: String,
@@ -40,9 +40,9 @@ impl EraseBody {
     pub fn to_erase_target(&self) -> EraseTarget {
         let name = self.name.clone();
         match self.what {
-            Erasable::User => EraseTarget::User(name),
-            Erasable::Pipeline => EraseTarget::Pipeline(name),
-            Erasable::Tenant => EraseTarget::Tenant(name),
+            ErasureKind::User => EraseTarget::User(name),
+            ErasureKind::Pipeline => EraseTarget::Pipeline(name),
+            ErasureKind::Tenant => EraseTarget::Tenant(name),
         }
     }
 }
@@ -60,15 +60,15 @@ pub struct CertificateView {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(rename = "CheckedCertificate")]
-pub struct CheckedView {
-    #[schemars(with = "Checked")]
+pub struct CheckedCertificateView {
+    #[schemars(with = "CheckedShape")]
     pub verified: CertificateCheck,
 }
 
 #[derive(JsonSchema)]
 #[schemars(rename = "Checked")]
 #[expect(dead_code, reason = "only its schema is used: the engine's own type is written")]
-struct Checked {
+struct CheckedShape {
     valid: bool,
     /// Its words are the ones that were sealed.
     sealed: bool,

@@ -1,12 +1,14 @@
-//! The log.
+//! Events of the log, and the check of its hashes.
 
+use engine::LogVerification;
 use engine::model::event::Event;
 use engine::model::vocabulary::Role;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Moment, RoleWord, deserialize_bounded};
+use super::deserialize::deserialize_bounded;
+use super::schema_words::{EngineRecord, Moment, RoleWord};
 
 /// Which events.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -46,4 +48,13 @@ struct EventShape {
     payload: serde_json::Map<String, serde_json::Value>,
     /// Ties this entry to all before it.
     hash: String,
+}
+
+/// What a check of the log found.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Verified")]
+pub struct VerifiedView {
+    #[serde(flatten)]
+    #[schemars(with = "EngineRecord")]
+    pub verified: LogVerification,
 }

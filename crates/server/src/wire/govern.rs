@@ -6,8 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::memories::{MemoryView, SavedView};
-use super::{Id, deserialize_optional_reason, deserialize_reason};
+use super::deserialize::{deserialize_optional_reason, deserialize_reason};
+use super::memories::MemoryView;
+use super::remember::SavedView;
+use super::schema_words::Id;
 
 /// What shall be redacted.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]

@@ -1,17 +1,17 @@
-//! Keys, and the tenants they belong to.
+//! API keys.
 
 use std::collections::BTreeMap;
 
 use engine::admin::keys::{IssuedKey, NewKey};
 use engine::model::caller::{Grant, MemoryPermissions};
-use engine::model::id::TenantId;
 use engine::model::key::{Key, KeyRights, Settable};
 use engine::model::vocabulary::Role;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Id, Moment, RoleWord, SettableWord, deserialize_bounded, deserialize_optional_moment};
+use super::deserialize::{deserialize_bounded, deserialize_optional_moment};
+use super::schema_words::{Id, Moment, RoleWord, SettableWord};
 
 /// `read`, or `manage`, which includes it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
@@ -35,7 +35,7 @@ pub struct RulesBody {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "NewKey")]
-pub struct KeyBody {
+pub struct NewKeyBody {
     #[schemars(length(min = 1, max = 256))]
     pub name: String,
     #[schemars(with = "RoleWord")]
@@ -65,8 +65,8 @@ pub struct KeyBody {
     pub expires_at: Option<Timestamp>,
 }
 
-impl From<KeyBody> for NewKey {
-    fn from(body: KeyBody) -> NewKey {
+impl From<NewKeyBody> for NewKey {
+    fn from(body: NewKeyBody) -> NewKey {
         let grant = |(system, word)| {
             let grant = match word {
                 GrantWord::Read => Grant::Read,
@@ -157,15 +157,15 @@ impl From<Key> for KeyView {
 /// A key just made. Its text is shown this once.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "IssuedKey")]
-pub struct IssuedView {
+pub struct IssuedKeyView {
     /// The key itself: keep it, it cannot be shown again.
     pub text: String,
     pub key: KeyView,
 }
 
-impl From<IssuedKey> for IssuedView {
-    fn from(issued: IssuedKey) -> IssuedView {
-        IssuedView { text: issued.text, key: issued.key.into() }
+impl From<IssuedKey> for IssuedKeyView {
+    fn from(issued: IssuedKey) -> IssuedKeyView {
+        IssuedKeyView { text: issued.text, key: issued.key.into() }
     }
 }
 
@@ -178,41 +178,4 @@ pub struct RotateBody {
     #[serde(deserialize_with = "deserialize_bounded::<_, 0, 2_592_000>")]
     #[schemars(range(min = 0, max = 2_592_000))]
     pub overlap_seconds: Option<usize>,
-}
-
-/// A tenant to make.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "NewTenant")]
-pub struct TenantBody {
-    #[schemars(length(min = 1, max = 64), extend("pattern" = "^[a-z0-9_-]+$"))]
-    pub slug: String,
-}
-
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Tenant")]
-pub struct TenantView {
-    #[schemars(with = "Id")]
-    pub id: TenantId,
-    pub slug: String,
-    #[schemars(with = "Moment")]
-    pub created_at: Timestamp,
-    /// When it was erased, where nothing is in it since.
-    #[schemars(with = "Option<Moment>")]
-    pub erased_at: Option<Timestamp>,
-}
-
-impl From<engine::TenantStatus> for TenantView {
-    fn from(standing: engine::TenantStatus) -> TenantView {
-        let engine::TenantStatus { tenant, erased_at } = standing;
-        TenantView { id: tenant.id, slug: tenant.slug, created_at: tenant.created_at, erased_at }
-    }
-}
-
-/// A tenant just made, with a key for its first admin.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "CreatedTenant")]
-pub struct CreatedTenantView {
-    pub tenant: TenantView,
-    pub admin_key: IssuedView,
 }

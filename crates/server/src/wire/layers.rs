@@ -1,15 +1,17 @@
 //! The layers: proposals of facts, and of one memory instead of many.
 
+use engine::model::id::MemoryId;
 use engine::model::refusal::Refusal;
+use engine::recall::ranking::Hit;
 use engine::{ConsolidationGroup, ProfileProposal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::memories::MemoryView;
+use super::deserialize::deserialize_reason;
 use super::reviews::ReviewBrief;
+use super::schema_words::Id;
 use super::search::HitView;
-use super::{Id, deserialize_reason};
 
 /// A fact about a person or a project that should stand.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -65,7 +67,7 @@ pub struct GroupView {
     pub shared: String,
     /// The canonical one comes first.
     #[schemars(with = "Vec<Id>")]
-    pub members: Vec<engine::model::id::MemoryId>,
+    pub members: Vec<MemoryId>,
     pub content: String,
     pub review: Option<ReviewBrief>,
     /// Why it could not be proposed.
@@ -92,7 +94,7 @@ impl GroupsView {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Plan")]
-pub struct PlanBody {
+pub struct LayerContextBody {
     pub goal: String,
 }
 
@@ -107,15 +109,11 @@ pub struct LayerContextView {
 
 impl From<engine::LayerContext> for LayerContextView {
     fn from(context: engine::LayerContext) -> LayerContextView {
-        let views = |hits: Vec<engine::recall::ranking::Hit>| hits.into_iter().map(to_hit_view).collect();
+        let views = |hits: Vec<Hit>| hits.into_iter().map(HitView::from).collect();
         LayerContextView {
             profile: views(context.profile),
             procedural: views(context.procedural),
             semantic: views(context.semantic),
         }
     }
-}
-
-fn to_hit_view(hit: engine::recall::ranking::Hit) -> HitView {
-    HitView { score: hit.score, parts: hit.parts, memory: MemoryView::with_content(hit.memory) }
 }

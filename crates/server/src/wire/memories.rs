@@ -1,86 +1,27 @@
-//! Memories and versions, as they are shown.
+//! Memories and versions as they are shown, and the parameters of lists and reads.
 
 use engine::model::id::{MemoryId, VersionId};
 use engine::model::memory::{Memory, Version};
 use engine::model::scope::Scope;
-use engine::model::vocabulary::{Dedup, Kind, Layer, Operation, ScopeKind, State, Trust};
-use engine::{SaveOutcome, SavedMemory};
+use engine::model::vocabulary::{Kind, Layer, Operation, ScopeKind, State, Trust};
+use engine::ports::{Filter, ListCursor, SortOrder};
 use jiff::Timestamp;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::deserialize::{deserialize_as_of, deserialize_bounded, deserialize_optional_moment};
 use super::remember::EvidenceBody;
-use super::{Id, KindWord, LayerWord, Moment, OperationWord, ScopeWord, StateWord, TrustWord};
-
-/// What a save did. Holds no content, so that an answer kept for a repeat holds none either.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Saved")]
-pub struct SavedView {
-    /// `created`, `updated`, or `unchanged` where it was known already.
-    pub outcome: String,
-    #[schemars(with = "Id")]
-    pub id: MemoryId,
-    #[schemars(with = "Id")]
-    pub version: VersionId,
-    pub version_number: u32,
-    pub store: String,
-    #[schemars(with = "Place")]
-    pub scope: Scope,
-    pub path: Option<String>,
-    pub sha256: String,
-    #[schemars(with = "StateWord")]
-    pub state: State,
-    #[schemars(with = "TrustWord")]
-    pub trust: Trust,
-    #[schemars(with = "Option<Moment>")]
-    pub expires_at: Option<Timestamp>,
-    /// Which sameness made this an update or a no-op.
-    #[schemars(with = "Option<String>")]
-    pub deduped_by: Option<Dedup>,
-    /// A memory with a similar hint that says something else.
-    #[schemars(with = "Option<Id>")]
-    pub near: Option<MemoryId>,
-    pub warnings: Vec<String>,
-}
-
-impl SavedView {
-    pub fn new(saved: &SavedMemory) -> SavedView {
-        let outcome = match saved.outcome {
-            SaveOutcome::Created => "created",
-            SaveOutcome::Updated => "updated",
-            SaveOutcome::Unchanged => "unchanged",
-        };
-        let view = SavedView::from_memory(&saved.memory, outcome);
-        SavedView { deduped_by: saved.deduped_by, near: saved.near, warnings: saved.warnings.clone(), ..view }
-    }
-
-    /// A change of a memory that stood there before.
-    pub fn from_memory(memory: &Memory, outcome: &str) -> SavedView {
-        SavedView {
-            outcome: outcome.to_owned(),
-            id: memory.id,
-            version: memory.version,
-            version_number: memory.version_number,
-            store: memory.store.clone(),
-            scope: memory.scope.clone(),
-            path: memory.path.clone(),
-            sha256: memory.sha256.clone(),
-            state: memory.state,
-            trust: memory.trust,
-            expires_at: memory.expires_at,
-            deduped_by: None,
-            near: None,
-            warnings: Vec::new(),
-        }
-    }
-}
+use super::schema_words::{
+    Id, KindWord, LayerWord, Moment, MomentOrDate, OperationWord, ScopeWord, StateWord, TrustWord,
+};
+use crate::problem::Problem;
 
 /// Where a memory lives: the kind of place, and its name.
 #[derive(JsonSchema)]
 #[schemars(rename = "Scope")]
 #[expect(dead_code, reason = "only its schema is used: the engine's own type is written")]
-pub struct Place {
+pub struct ScopeShape {
     #[schemars(with = "ScopeWord")]
     kind: ScopeKind,
     user: Option<String>,
@@ -112,7 +53,7 @@ struct MemoryFields {
     #[schemars(with = "Id")]
     id: MemoryId,
     store: String,
-    #[schemars(with = "Place")]
+    #[schemars(with = "ScopeShape")]
     scope: Scope,
     #[schemars(with = "LayerWord")]
     layer: Layer,
@@ -197,6 +138,119 @@ impl From<Version> for VersionView {
             at: version.at,
             redacted_at: version.redacted_at,
             memory: MemoryView::with_content(version.memory),
+        }
+    }
+}
+
+/// Which memories to list, and how.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ListParams {
+    pub store: Vec<String>,
+    #[schemars(with = "Vec<ScopeWord>")]
+    pub scope: Vec<ScopeKind>,
+    #[schemars(with = "Vec<LayerWord>")]
+    pub layer: Vec<Layer>,
+    #[schemars(with = "Vec<KindWord>")]
+    pub kind: Vec<Kind>,
+    /// All of them, exactly.
+    pub tag: Vec<String>,
+    /// Active ones only, where none is named.
+    #[schemars(with = "Vec<StateWord>")]
+    pub state: Vec<State>,
+    #[schemars(with = "Option<TrustWord>")]
+    pub trust_min: Option<Trust>,
+    #[serde(deserialize_with = "deserialize_optional_moment")]
+    #[schemars(with = "Option<Moment>")]
+    pub updated_after: Option<Timestamp>,
+    #[serde(deserialize_with = "deserialize_optional_moment")]
+    #[schemars(with = "Option<Moment>")]
+    pub updated_before: Option<Timestamp>,
+    pub path_prefix: Option<String>,
+    pub path: Option<String>,
+    pub session: Option<String>,
+    pub always_inject: Option<bool>,
+    /// The memories as they stood at this time; a date means the end of that day, in UTC.
+    #[serde(deserialize_with = "deserialize_as_of")]
+    #[schemars(with = "Option<MomentOrDate>")]
+    pub as_of: Option<Timestamp>,
+    pub sort: Sort,
+    pub cursor: Option<String>,
+    #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, 1000>")]
+    #[schemars(range(min = 1, max = 1000))]
+    pub limit: Option<usize>,
+    /// Whether contents are wanted too.
+    pub content: bool,
+}
+
+impl ListParams {
+    /// The page to begin after, where one was named.
+    pub fn parse_cursor(&self) -> Result<Option<ListCursor>, Problem> {
+        Ok(self.cursor.as_deref().map(|word| ListCursor::from_token(self.sort.into(), word)).transpose()?)
+    }
+
+    pub fn to_filter(&self) -> Filter {
+        Filter {
+            stores: self.store.clone(),
+            scopes: self.scope.clone(),
+            layers: self.layer.clone(),
+            kinds: self.kind.clone(),
+            tags: self.tag.clone(),
+            states: self.state.clone(),
+            trust_min: self.trust_min,
+            updated_after: self.updated_after,
+            updated_before: self.updated_before,
+            path_prefix: self.path_prefix.clone(),
+            path: self.path.clone(),
+            session: self.session.clone(),
+            always_inject: self.always_inject,
+            as_of: self.as_of,
+            ..Filter::default()
+        }
+    }
+}
+
+/// Which memory of all it has been.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ReadParams {
+    /// The memory as it stood at this time; a date means the end of that day, in UTC.
+    #[serde(deserialize_with = "deserialize_as_of")]
+    #[schemars(with = "Option<MomentOrDate>")]
+    pub as_of: Option<Timestamp>,
+}
+
+/// Which stretch of a history.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct HistoryParams {
+    /// Only versions with a number below this.
+    #[serde(deserialize_with = "deserialize_bounded::<_, 1, 4_294_967_295>")]
+    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
+    pub below: Option<usize>,
+    #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, 1000>")]
+    #[schemars(range(min = 1, max = 1000))]
+    pub limit: Option<usize>,
+}
+
+/// How a listing is sorted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Sort {
+    Path,
+    /// Updated last comes first.
+    #[default]
+    Newest,
+    /// Created first comes first.
+    Oldest,
+}
+
+impl From<Sort> for SortOrder {
+    fn from(sort: Sort) -> SortOrder {
+        match sort {
+            Sort::Path => SortOrder::Path,
+            Sort::Newest => SortOrder::Newest,
+            Sort::Oldest => SortOrder::Oldest,
         }
     }
 }

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Moment;
+use super::schema_words::Moment;
 
 /// An agent's opt-in to memory in a pipeline.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -49,6 +49,6 @@ impl From<OptIn> for OptInView {
 /// How many memories went.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Erased")]
-pub struct ErasedView {
+pub struct ErasedCountView {
     pub erased: u64,
 }

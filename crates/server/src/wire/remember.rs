@@ -1,16 +1,20 @@
-//! What a save takes: drafts, evidence, patches.
+//! Bodies of saves and patches, and their answers.
 
-use engine::model::id::VersionId;
-use engine::model::memory::{Draft, Evidence};
-use engine::model::vocabulary::{EvidenceKind, Kind, Layer, TtlClass, TurnRole};
+use engine::model::id::{MemoryId, VersionId};
+use engine::model::memory::{Draft, Evidence, Memory};
+use engine::model::refusal::Refusal;
+use engine::model::scope::Scope;
+use engine::model::vocabulary::{Dedup, EvidenceKind, Kind, Layer, State, Trust, TtlClass, TurnRole};
+use engine::{SaveOutcome, SavedMemory};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{
-    EvidenceKindWord, Id, KindWord, LayerWord, Moment, TtlWord, TurnRoleWord, deserialize_optional_moment,
-    deserialize_optional_reason,
+use super::deserialize::deserialize_optional_moment;
+use super::memories::ScopeShape;
+use super::schema_words::{
+    EvidenceKindWord, Id, KindWord, LayerWord, Moment, StateWord, TrustWord, TtlWord, TurnRoleWord,
 };
 
 /// What shall be remembered. Who asks decides where it goes; only a system is named here.
@@ -189,35 +193,79 @@ pub struct PatchBody {
     pub evidence: Vec<EvidenceBody>,
 }
 
-/// How a memory is forgotten.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct ForgetParams {
-    #[serde(deserialize_with = "deserialize_optional_reason")]
-    #[schemars(length(max = 4096))]
-    pub reason: Option<String>,
-    /// The same value may be saved again.
-    pub may_return: bool,
-}
-
-/// How long a memory holds.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "VerifyBy")]
-pub struct VerifyByBody {
-    /// Without a date it holds for good.
-    #[serde(default, deserialize_with = "deserialize_optional_moment")]
+/// What a save did. Holds no content, so that an answer kept for a repeat holds none either.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Saved")]
+pub struct SavedView {
+    /// `created`, `updated`, or `unchanged` where it was known already.
+    pub outcome: String,
+    #[schemars(with = "Id")]
+    pub id: MemoryId,
+    #[schemars(with = "Id")]
+    pub version: VersionId,
+    pub version_number: u32,
+    pub store: String,
+    #[schemars(with = "ScopeShape")]
+    pub scope: Scope,
+    pub path: Option<String>,
+    pub sha256: String,
+    #[schemars(with = "StateWord")]
+    pub state: State,
+    #[schemars(with = "TrustWord")]
+    pub trust: Trust,
     #[schemars(with = "Option<Moment>")]
-    pub until: Option<Timestamp>,
-    #[serde(default, deserialize_with = "deserialize_optional_reason")]
-    #[schemars(length(max = 4096))]
-    pub reason: Option<String>,
+    pub expires_at: Option<Timestamp>,
+    /// Which sameness made this an update or a no-op.
+    #[schemars(with = "Option<String>")]
+    pub deduped_by: Option<Dedup>,
+    /// A memory with a similar hint that says something else.
+    #[schemars(with = "Option<Id>")]
+    pub near: Option<MemoryId>,
+    pub warnings: Vec<String>,
 }
 
-/// Whether a memory is always part of the context.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "Pin")]
-pub struct PinBody {
-    pub always_inject: bool,
+impl SavedView {
+    pub fn new(saved: &SavedMemory) -> SavedView {
+        let outcome = match saved.outcome {
+            SaveOutcome::Created => "created",
+            SaveOutcome::Updated => "updated",
+            SaveOutcome::Unchanged => "unchanged",
+        };
+        let view = SavedView::from_memory(&saved.memory, outcome);
+        SavedView { deduped_by: saved.deduped_by, near: saved.near, warnings: saved.warnings.clone(), ..view }
+    }
+
+    /// A change of a memory that stood there before.
+    pub fn from_memory(memory: &Memory, outcome: &str) -> SavedView {
+        SavedView {
+            outcome: outcome.to_owned(),
+            id: memory.id,
+            version: memory.version,
+            version_number: memory.version_number,
+            store: memory.store.clone(),
+            scope: memory.scope.clone(),
+            path: memory.path.clone(),
+            sha256: memory.sha256.clone(),
+            state: memory.state,
+            trust: memory.trust,
+            expires_at: memory.expires_at,
+            deduped_by: None,
+            near: None,
+            warnings: Vec::new(),
+        }
+    }
+}
+
+/// A part that was refused.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Refused")]
+pub struct RefusedView {
+    pub code: &'static str,
+    pub error: String,
+}
+
+impl From<&Refusal> for RefusedView {
+    fn from(refusal: &Refusal) -> RefusedView {
+        RefusedView { code: refusal.code, error: refusal.message.clone() }
+    }
 }

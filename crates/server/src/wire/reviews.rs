@@ -2,20 +2,16 @@
 
 use engine::model::id::MemoryId;
 use engine::model::review::{Action, Review, ReviewState, Risk};
-use engine::review::owners::{OwnerRule, PathOwners};
 use engine::review::{BulkDecisionReport, Impact};
 use engine::{MemoryReference, Promotion};
-use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::memories::{MemoryView, SavedView};
-use super::remember::EvidenceBody;
-use super::{
-    ActionWord, Id, Moment, ReviewStateWord, RiskWord, deserialize_bounded, deserialize_ids, deserialize_list,
-    deserialize_optional_reason, deserialize_reason,
-};
+use super::deserialize::{deserialize_bounded, deserialize_ids, deserialize_optional_reason, deserialize_reason};
+use super::memories::MemoryView;
+use super::remember::{EvidenceBody, SavedView};
+use super::schema_words::{ActionWord, Id, ReviewStateWord, RiskWord};
 
 /// A memory that should be read by all.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -193,58 +189,11 @@ impl From<BulkDecisionReport> for DecidedAllView {
     }
 }
 
-/// A store's table of owners, to replace the one that stands.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "SetOwners")]
-pub struct OwnersBody {
-    #[serde(deserialize_with = "deserialize_list")]
-    #[schemars(length(max = 1000))]
-    pub rules: Vec<OwnerRuleBody>,
-}
-
-/// Who reviews the paths a pattern matches. `*` stands for anything within a segment, `**` for any segments.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "OwnerRule")]
-pub struct OwnerRuleBody {
-    #[schemars(length(min = 1))]
-    pub pattern: String,
-    /// Such as `reviewer:ana`.
-    #[serde(deserialize_with = "deserialize_list")]
-    #[schemars(length(min = 1, max = 1000))]
-    pub reviewers: Vec<String>,
-}
-
-impl From<OwnerRuleBody> for OwnerRule {
-    fn from(body: OwnerRuleBody) -> OwnerRule {
-        OwnerRule { pattern: body.pattern, reviewers: body.reviewers }
-    }
-}
-
-/// Who reviews which paths of a store.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Owners")]
-pub struct OwnersView {
-    pub store: String,
-    pub rules: Vec<OwnerRuleBody>,
-    #[schemars(with = "Moment")]
-    pub changed_at: Timestamp,
-}
-
-impl From<PathOwners> for OwnersView {
-    fn from(owners: PathOwners) -> OwnersView {
-        let rule = |rule: OwnerRule| OwnerRuleBody { pattern: rule.pattern, reviewers: rule.reviewers };
-        let rules = owners.rules.into_iter().map(rule).collect();
-        OwnersView { store: owners.store, rules, changed_at: owners.changed_at }
-    }
-}
-
 /// What must change first.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "RequestChanges")]
-pub struct ChangesBody {
+pub struct RequestChangesBody {
     #[serde(deserialize_with = "deserialize_reason")]
     #[schemars(length(min = 1, max = 4096))]
     pub comment: String,

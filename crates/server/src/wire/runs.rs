@@ -5,8 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::memories::SavedView;
-use super::{RunOutcomeWord, deserialize_bounded};
+use super::deserialize::deserialize_bounded;
+use super::remember::SavedView;
+use super::schema_words::RunOutcomeWord;
 
 /// A run to open.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -49,7 +50,7 @@ pub struct RunView {
 /// What a closed run left behind.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ClosedRun")]
-pub struct ClosedView {
+pub struct ClosedRunView {
     pub run: RunView,
     /// Working memories that were tombstoned.
     pub tombstoned: u64,
@@ -57,9 +58,9 @@ pub struct ClosedView {
     pub procedure: Option<SavedView>,
 }
 
-impl From<CloseRunReport> for ClosedView {
-    fn from(closed: CloseRunReport) -> ClosedView {
-        ClosedView {
+impl From<CloseRunReport> for ClosedRunView {
+    fn from(closed: CloseRunReport) -> ClosedRunView {
+        ClosedRunView {
             run: RunView { run: closed.run },
             tombstoned: closed.tombstoned,
             episode: SavedView::from_memory(&closed.episode, "created"),

@@ -1,7 +1,7 @@
-//! What the scanner lets through on purpose, and what it finds in what is stored.
+//! Scans of a text and of stored memories, and values the scanner allows.
 
 use engine::model::error::Error;
-use engine::safety::RULES_VERSION;
+use engine::safety::{Finding, RULES_VERSION};
 use engine::tenant::allow_list::{AllowTarget, AllowedValue};
 use engine::{RESCAN_ORDER, RescanReport, StoredFinding};
 use jiff::Timestamp;
@@ -9,7 +9,40 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Moment, deserialize_moment, deserialize_reason};
+use super::deserialize::{deserialize_moment, deserialize_reason};
+use super::schema_words::Moment;
+
+/// A text to look at.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Scan")]
+pub struct ScanBody {
+    pub text: String,
+}
+
+/// What the scanner found, and what it would mean for a save.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Scanned")]
+pub struct ScannedView {
+    /// `clean`, `flagged` or `blocked`, outside of conversations.
+    pub verdict: &'static str,
+    /// The same inside one.
+    pub verdict_in_conversation: &'static str,
+    #[schemars(with = "Vec<FindingView>")]
+    pub findings: Vec<Finding>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename = "Finding")]
+#[expect(dead_code, reason = "only its schema is used: the engine's own type is written")]
+struct FindingView {
+    rule: String,
+    concern: String,
+    severity: String,
+    /// Bytes from the start of the text.
+    start: usize,
+    end: usize,
+}
 
 /// A value that shall pass the scanner: its digest, or a text it stands in.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]

@@ -1,4 +1,4 @@
-//! Searching, explaining, scanning.
+//! Searches, their hits, and the diagnosis of a memory.
 
 use std::collections::BTreeMap;
 
@@ -7,18 +7,16 @@ use engine::model::error::Error;
 use engine::model::id::MemoryId;
 use engine::model::vocabulary::{Kind, Layer, Ranker, ScopeKind, State, Trust};
 use engine::ports::Filter;
-use engine::safety::Finding;
-use engine::{Diagnosis, Engine, HitExplanation, SearchQuery, SearchResults, SessionReport};
+use engine::recall::ranking::Hit;
+use engine::{Diagnosis, Engine, HitExplanation, SearchQuery, SearchResults};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::deserialize::{deserialize_as_of, deserialize_bounded, deserialize_optional_moment};
 use super::memories::MemoryView;
-use super::{
-    Id, KindWord, LayerWord, Moment, Past, RankerWord, ScopeWord, StateWord, TrustWord, deserialize_as_of,
-    deserialize_bounded, deserialize_optional_moment,
-};
+use super::schema_words::{Id, KindWord, LayerWord, Moment, MomentOrDate, RankerWord, ScopeWord, StateWord, TrustWord};
 
 /// What to look for. A query without words ranks the newest memories you may see, by trust, kind and age.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -62,7 +60,7 @@ pub struct SearchBody {
     pub session: Option<String>,
     /// The memories as they stood at this time; a date means the end of that day, in UTC.
     #[serde(default, deserialize_with = "deserialize_as_of")]
-    #[schemars(with = "Option<Past>")]
+    #[schemars(with = "Option<MomentOrDate>")]
     pub as_of: Option<Timestamp>,
     #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, 200>")]
     #[schemars(range(min = 1, max = 200))]
@@ -115,7 +113,7 @@ impl SearchBody {
 /// What was found, best first.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Found")]
-pub struct FoundView {
+pub struct SearchResultView {
     pub hits: Vec<HitView>,
     #[schemars(with = "RankerWord")]
     pub ranker: Ranker,
@@ -151,15 +149,16 @@ struct WhyNotView {
     reason: String,
 }
 
-impl From<SearchResults> for FoundView {
-    fn from(answer: SearchResults) -> FoundView {
-        let hits = answer.hits.into_iter().map(|hit| HitView {
-            score: hit.score,
-            parts: hit.parts,
-            memory: MemoryView::with_content(hit.memory),
-        });
-        FoundView {
-            hits: hits.collect(),
+impl From<Hit> for HitView {
+    fn from(hit: Hit) -> HitView {
+        HitView { score: hit.score, parts: hit.parts, memory: MemoryView::with_content(hit.memory) }
+    }
+}
+
+impl From<SearchResults> for SearchResultView {
+    fn from(answer: SearchResults) -> SearchResultView {
+        SearchResultView {
+            hits: answer.hits.into_iter().map(HitView::from).collect(),
             ranker: answer.ranker,
             considered: answer.considered_count,
             warnings: answer.warnings,
@@ -175,45 +174,4 @@ impl From<SearchResults> for FoundView {
 pub struct DiagnosisView {
     #[schemars(with = "Map<String, Value>")]
     pub diagnosis: Diagnosis,
-}
-
-/// What is kept of a session, and what its turns were shown.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[serde(transparent)]
-#[schemars(rename = "SessionReport")]
-pub struct SessionReportView {
-    #[schemars(with = "Map<String, Value>")]
-    pub report: SessionReport,
-}
-
-/// A text to look at.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "Scan")]
-pub struct ScanBody {
-    pub text: String,
-}
-
-/// What the scanner found, and what it would mean for a save.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Scanned")]
-pub struct ScannedView {
-    /// `clean`, `flagged` or `blocked`, outside of conversations.
-    pub verdict: &'static str,
-    /// The same inside one.
-    pub verdict_in_conversation: &'static str,
-    #[schemars(with = "Vec<FindingView>")]
-    pub findings: Vec<Finding>,
-}
-
-#[derive(JsonSchema)]
-#[schemars(rename = "Finding")]
-#[expect(dead_code, reason = "only its schema is used: the engine's own type is written")]
-struct FindingView {
-    rule: String,
-    concern: String,
-    severity: String,
-    /// Bytes from the start of the text.
-    start: usize,
-    end: usize,
 }

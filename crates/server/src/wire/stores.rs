@@ -8,13 +8,13 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AccessWord, Id, Moment, ScopeWord, TrustWord};
+use super::schema_words::{AccessWord, Id, Moment, ScopeWord, TrustWord};
 
 /// A store to make.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "NewStore")]
-pub struct StoreBody {
+pub struct NewStoreBody {
     #[schemars(length(min = 1, max = 64), extend("pattern" = "^[a-z0-9_-]+$"))]
     pub slug: String,
     #[serde(default)]
@@ -29,8 +29,8 @@ pub struct StoreBody {
     pub access: Access,
 }
 
-impl From<StoreBody> for NewStore {
-    fn from(body: StoreBody) -> NewStore {
+impl From<NewStoreBody> for NewStore {
+    fn from(body: NewStoreBody) -> NewStore {
         NewStore {
             slug: body.slug,
             title: body.title,

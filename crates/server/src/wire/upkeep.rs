@@ -17,7 +17,7 @@ pub struct UpkeepView {
 /// What is kept, and how the server is doing.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Usage")]
-pub struct UsageView {
+pub struct TenantUsageView {
     /// Every store with the memories in use there.
     pub stores: Vec<StoreUsageView>,
     /// Number of the last event.

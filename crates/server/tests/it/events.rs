@@ -225,7 +225,7 @@ fn a_revoked_key_ends_its_stream() {
     stream.until(": alive");
     assert_eq!(house.ask("DELETE", &format!("/v1/keys/{}", issued.key.id)).send().status, 200);
     let end = stream.next().expect("a last word");
-    assert_eq!((end.name.as_str(), &end.data["reason"]), ("stream.closed", &json!("the key is no longer good")));
+    assert_eq!((end.name.as_str(), &end.data["reason"]), ("stream.closed", &json!("the key is no longer valid")));
     assert_eq!(stream.next(), None);
 }
 
@@ -249,7 +249,7 @@ fn a_revoked_key_gets_nothing_more_while_events_flow() {
     (0..3).for_each(|n| save(&house, &agent, "c1", &format!("after {n}")));
     for stream in [&mut busy, &mut quiet] {
         let end = stream.next().expect("a last word");
-        assert_eq!((end.name.as_str(), &end.data["reason"]), ("stream.closed", &json!("the key is no longer good")));
+        assert_eq!((end.name.as_str(), &end.data["reason"]), ("stream.closed", &json!("the key is no longer valid")));
         assert_eq!(stream.next(), None);
     }
 }
@@ -269,7 +269,7 @@ fn a_key_revoked_elsewhere_is_believed_for_a_moment_only() {
         save(&house, &agent, "c1", &format!("fact {n}"));
         let shown = stream.next().expect("an event or the end");
         if shown.name == "stream.closed" {
-            assert_eq!(shown.data["reason"], json!("the key is no longer good"));
+            assert_eq!(shown.data["reason"], json!("the key is no longer valid"));
             break;
         }
         assert!(begun.elapsed() < std::time::Duration::from_secs(10), "still told after {n} events");

@@ -273,8 +273,9 @@ fn a_release_that_loses_a_race_releases_the_rest() {
     let house = House::new();
     let (engine, admin) = (&house.engine, Caller::admin(house.tenant.id));
     let save = |content: &str, derived_from: Vec<VersionId>| {
-        let (store, content) = ("notes".to_owned(), content.to_owned());
-        match engine.remember(&admin, Draft { store, content, derived_from, ..Draft::default() }) {
+        let (store, kind) = ("workspace_runbooks".to_owned(), Some(Kind::Runbook));
+        let draft = Draft { store, kind, content: content.to_owned(), derived_from, ..Draft::default() };
+        match engine.remember(&admin, draft) {
             Ok(Remembered::Saved(saved)) => saved.memory,
             other => panic!("{other:?}"),
         }

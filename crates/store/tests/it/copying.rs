@@ -255,7 +255,8 @@ fn a_difference_is_found() {
     equal_or_empty(&quietly(&first, &target).expect("copies"));
     let conn = rusqlite::Connection::open(file(&folder, "target.db")).expect("opens");
     conn.execute_batch(
-        "update memories set importance = 0.75; update recalls set count = 7; insert into run_saves select id, 'x', 1 from tenants",
+        "update memories set importance = 0.75; update recalls set count = 7; \
+         insert into run_saves select id, 'x', 1 from tenants",
     )
     .expect("changes");
     let copied = quietly(&first, &target).expect("looks");

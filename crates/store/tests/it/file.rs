@@ -288,7 +288,8 @@ fn history_cannot_be_rewritten_by_hand() {
         "delete from versions",
         "update events set happening = '{}'",
         "delete from events",
-        "insert into erasing select id, 1 from tenants; update versions set actor = 'me', content = '', redacted_at = 1",
+        "insert into erasing select id, 1 from tenants; \
+         update versions set actor = 'me', content = '', redacted_at = 1",
     ] {
         assert!(conn.execute_batch(sql).is_err(), "{sql}");
     }

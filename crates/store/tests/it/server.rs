@@ -79,7 +79,8 @@ fn without_a_tenant_nothing_is_read_and_nothing_written() {
     let erase = "select ingrain.erase_place(1)";
     assert_eq!(as_user(&database, APP, &[erase]), Ok(vec!["0".to_owned()]));
     assert_eq!(as_user(&database, APP, &[others, erase]), Ok(vec!["0".to_owned()]));
-    let terms = "select count(*) from ingrain.recall_by_terms(array[1,2,3], (select array_agg(i) from generate_series(1, 9) i))";
+    let terms = "select count(*) from ingrain.recall_by_terms(array[1,2,3], \
+        (select array_agg(i) from generate_series(1, 9) i))";
     assert_eq!(as_user(&database, APP, &[terms]), Ok(vec!["0".to_owned()]));
     assert_eq!(world.get(memory.id).map(|memory| memory.content), Some("behind the wall".to_owned()));
 }

@@ -1,4 +1,4 @@
-//! The JSON of an export: written piece by piece, read back whole, the same at every door.
+//! JSON of an export: a writer that works piece by piece, and the type that an import reads. REST and CLI use both.
 
 use std::collections::BTreeMap;
 
@@ -13,17 +13,17 @@ use crate::model::store::Store;
 use crate::review::owners::PathOwners;
 use crate::tenant::bans::{Ban, BanKey};
 
-/// How an export is laid out.
+/// Layout of an export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ExportLayout {
-    /// One JSON document with a list of each sort.
+    /// One JSON document with a list for each kind of piece.
     #[default]
     Document,
-    /// JSON Lines: a piece a line.
+    /// JSON Lines: one piece a line.
     Lines,
 }
 
-/// An export on its way out: hands over the text of each piece, so that nobody holds all of it.
+/// Writes an export piece by piece, so that the whole text is never in memory.
 #[derive(Debug, Default)]
 pub struct ExportWriter {
     layout: ExportLayout,
@@ -36,15 +36,16 @@ impl ExportWriter {
         ExportWriter { layout, ..ExportWriter::default() }
     }
 
-    /// The first words.
+    /// The text before the first piece.
     pub fn write_header(&self, at: Timestamp) -> Result<String, Error> {
         match self.layout {
+            // The object stays open: the pieces add the lists, the footer closes it.
             ExportLayout::Document => Ok(format!("{{\"ingrain_export\":{EXPORT_FORMAT},\"exported_at\":\"{at}\"")),
             ExportLayout::Lines => json_lines::header_line(at),
         }
     }
 
-    /// The text of the next piece. Pieces come list by list, as [`crate::Engine::export`] hands them over.
+    /// The text of the next piece. Pieces of one list must follow each other, as [`crate::Engine::export`] passes them.
     pub fn write_piece(&mut self, piece: &ExportPiece) -> Result<String, Error> {
         let list = list_name(piece);
         *self.counts.entry(list).or_default() += 1;
@@ -53,23 +54,24 @@ impl ExportWriter {
         }
         let text = match piece {
             ExportPiece::Store(store) => serialize_json(store)?,
-            ExportPiece::Memory(story) => serialize_json(story)?,
+            ExportPiece::Memory(memory) => serialize_json(memory)?,
             ExportPiece::Review(review) => serialize_json(review)?,
             ExportPiece::Owners(owners) => serialize_json(owners)?,
             ExportPiece::Run(run) => serialize_json(run)?,
             ExportPiece::BanKey(key) => serialize_json(key)?,
             ExportPiece::Ban(ban) => serialize_json(ban)?,
         };
-        let opening = match self.current_list {
+        // Pieces of one kind follow each other, so a new list name closes the list before.
+        let separator = match self.current_list {
             same if same == list => ",\n".to_owned(),
             "" => format!(",\n\"{list}\":["),
             _ => format!("],\n\"{list}\":["),
         };
         self.current_list = list;
-        Ok(opening + &text)
+        Ok(separator + &text)
     }
 
-    /// The last words, and how many pieces there were of each sort.
+    /// The text after the last piece, and the number of pieces in each list.
     pub fn write_footer(self) -> Result<(String, BTreeMap<&'static str, u64>), Error> {
         let text = match self.layout {
             ExportLayout::Document if self.current_list.is_empty() => "}\n".to_owned(),
@@ -80,6 +82,7 @@ impl ExportWriter {
     }
 }
 
+/// Field of the JSON document that lists this kind of piece.
 fn list_name(piece: &ExportPiece) -> &'static str {
     match piece {
         ExportPiece::Store(_) => "stores",
@@ -96,18 +99,19 @@ pub(super) fn serialize_json(piece: &impl Serialize) -> Result<String, Error> {
     serde_json::to_string(piece).map_err(|error| Error::invalid("shape.export", error.to_string()))
 }
 
-/// Refuses an export of a format that is yet to come.
+/// Error if the format is newer than this build reads.
 pub(super) fn check_format_version(format: u32) -> Result<(), Error> {
     match format > EXPORT_FORMAT {
         true => {
-            let message = format!("the export is of format {format}, this ingrain knows {EXPORT_FORMAT}");
+            let message =
+                format!("the export has format {format}, but this version reads up to {EXPORT_FORMAT}; update ingrain");
             Err(Error::invalid("shape.export_newer", message))
         }
         false => Ok(()),
     }
 }
 
-/// An export as it comes back. Each list may be missing: a large one is brought in parts.
+/// A JSON export to import. Each list may be missing, because a large export may be sent in parts.
 #[derive(Debug, Deserialize)]
 pub struct ExportFile {
     ingrain_export: u32,
@@ -128,11 +132,11 @@ pub struct ExportFile {
 }
 
 impl ExportFile {
-    /// Its pieces in the order an import wants them.
+    /// Its pieces in the order an import needs.
     pub fn into_pieces(self) -> Result<impl Iterator<Item = ExportPiece>, Error> {
         check_format_version(self.ingrain_export)?;
         Ok((self.stores.into_iter().map(ExportPiece::Store))
-            .chain(self.memories.into_iter().map(|story| ExportPiece::Memory(Box::new(story))))
+            .chain(self.memories.into_iter().map(|memory| ExportPiece::Memory(Box::new(memory))))
             .chain(self.reviews.into_iter().map(|review| ExportPiece::Review(Box::new(review))))
             .chain(self.owners.into_iter().map(ExportPiece::Owners))
             .chain(self.runs.into_iter().map(ExportPiece::Run))

@@ -1,4 +1,4 @@
-//! An export line by line: each line stands alone, so that it can be made, sent and taken without holding the rest.
+//! JSON Lines of an export: each line is a document of its own, so that it is written, sent and read without the rest.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::{EXPORT_FORMAT, ExportPiece};
 use crate::model::error::Error;
 use crate::text::decode_error;
 
-/// The first line, the last, and a piece on each between.
+/// A line: the header, the footer, or a piece between them.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum ExportLine {
@@ -23,7 +23,7 @@ enum ExportLine {
     Piece(ExportPiece),
 }
 
-/// The line an export begins with.
+/// The first line of an export.
 pub(super) fn header_line(at: Timestamp) -> Result<String, Error> {
     json_line(&ExportLine::IngrainExport { format: EXPORT_FORMAT, exported_at: at })
 }
@@ -33,7 +33,7 @@ pub(super) fn piece_line(piece: &ExportPiece) -> Result<String, Error> {
     json_line(piece)
 }
 
-/// The line without which an export broke off.
+/// The last line of an export, with the counts. Without it the export is incomplete.
 pub(super) fn footer_line(counts: &BTreeMap<&'static str, u64>) -> Result<String, Error> {
     json_line(&ExportLine::End(counts.iter().map(|(list, count)| ((*list).to_owned(), *count)).collect()))
 }
@@ -42,7 +42,7 @@ fn json_line(line: &impl Serialize) -> Result<String, Error> {
     Ok(serialize_json(line)? + "\n")
 }
 
-/// Lines of an export on their way back. Some of them are as good as all: a large export is brought in parts.
+/// Reads an export line by line. A part without header and footer is accepted too: a large export may be sent in parts.
 #[derive(Debug, Default)]
 pub struct ExportLineReader {
     line_number: u64,
@@ -51,7 +51,7 @@ pub struct ExportLineReader {
 }
 
 impl ExportLineReader {
-    /// The piece the next line holds, where it holds one.
+    /// The piece in the next line; `None` for a blank line, the header and the footer.
     pub fn parse_line(&mut self, line: &str) -> Result<Option<ExportPiece>, Error> {
         self.line_number += 1;
         if line.trim().is_empty() {
@@ -63,6 +63,7 @@ impl ExportLineReader {
                 check_format_version(format)?;
                 Ok(None)
             }
+            // The counts are for people: a part of an export has others.
             ExportLine::End(_) => {
                 self.has_footer = true;
                 Ok(None)
@@ -71,19 +72,22 @@ impl ExportLineReader {
         }
     }
 
-    /// Says what does not fit. Read anew as a piece: what may be one of several loses its place.
+    /// Error of a line that does not parse. Parsed again as a piece: serde loses the position of errors in untagged
+    /// enums.
     fn decode_error(&self, line: &str) -> Error {
-        let words = match decode_error::from_slice::<ExportPiece>(line.as_bytes()) {
-            Err(words) => words.strip_prefix("at line 1, ").unwrap_or(&words).to_owned(),
-            Ok(_) => "it is no line of an export".to_owned(),
+        let message = match decode_error::from_slice::<ExportPiece>(line.as_bytes()) {
+            Err(message) => message.strip_prefix("at line 1, ").unwrap_or(&message).to_owned(),
+            Ok(_) => "it is not a line of an export".to_owned(),
         };
-        Error::invalid("shape.export", format!("line {}, {words}", self.line_number))
+        Error::invalid("shape.export", format!("line {}, {message}", self.line_number))
     }
 
-    /// Says where an export that began never ended.
+    /// Error if there was a header but no footer.
     pub fn check_complete(&self) -> Result<(), Error> {
         match self.has_header && !self.has_footer {
-            true => Err(Error::invalid("shape.export_broken_off", "the export breaks off: its last line is missing")),
+            true => {
+                Err(Error::invalid("shape.export_broken_off", "the export is incomplete: its last line is missing"))
+            }
             false => Ok(()),
         }
     }

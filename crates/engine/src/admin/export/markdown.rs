@@ -1,4 +1,4 @@
-//! A memory as Markdown with front matter: for people, editors and version control.
+//! A memory as a Markdown file with front matter, for people, editors and version control.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::model::error::Error;
 use crate::model::memory::{Draft, Memory};
 
-/// One file: front matter in YAML whose values are JSON, then the content as it is.
+/// Renders a memory: YAML front matter whose values are JSON, then the content unchanged.
 pub fn render_memory(memory: &Memory) -> String {
     let fields = [
         ("id", json!(memory.id)),
@@ -38,20 +38,21 @@ pub fn render_memory(memory: &Memory) -> String {
     ];
     let mut text = String::from("---\n");
     for (key, value) in fields.iter().filter(|(_, value)| !value.is_null()) {
-        // JSON is YAML, and writing to a string cannot fail.
+        // JSON values are valid YAML. Writing to a string cannot fail.
         let _ = writeln!(text, "{key}: {value}");
     }
     text + "---\n" + &memory.content
 }
 
-/// Where the file goes under the store's folder: its path, else its id.
+/// File name below the folder of its store: the path, else the id. Characters that file systems reject become `_`.
 pub fn file_name(memory: &Memory) -> String {
     let name = memory.path.clone().unwrap_or_else(|| memory.id.to_string());
+    // Slashes stay: they make folders.
     let safe = |c: char| if c.is_control() || "<>:\"|?*".contains(c) { '_' } else { c };
     format!("{}.md", name.chars().map(safe).collect::<String>())
 }
 
-/// What a file says, and the state it claims. Standing it claims for itself (trust, author, times) is not read.
+/// Parses a file into a draft and its state. Trust, author and times are ignored: a file cannot claim them.
 pub fn parse_draft(text: &str, store: &str) -> Result<(Draft, Option<String>), Error> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let (front, content) = match text.strip_prefix("---\n").or_else(|| text.strip_prefix("---\r\n")) {
@@ -74,6 +75,7 @@ pub fn parse_draft(text: &str, store: &str) -> Result<(Draft, Option<String>), E
         metadata: fields.field_as("metadata", "an object", |value| value.as_object().cloned())?,
         expires_at: fields.time_field("expires_at")?,
         verify_by: fields.time_field("verify_by")?,
+        // Only a system is read from the scope: user, agent and run are those of the importing caller.
         system: fields.text_field("scope")?.and_then(|scope| scope.strip_prefix("system:").map(str::to_owned)),
         content: content.to_owned(),
         ..Draft::default()
@@ -92,15 +94,15 @@ fn split_front_matter(rest: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// `key: value` lines; a value is JSON, a plain scalar, or a list of `- item` lines below it. Each with its line, which
-/// a person who mends it looks for.
+/// Front matter: `key: value` lines. A value is JSON, a plain scalar, or a list of `- item` lines below it. Each field
+/// has its line number for error messages.
 struct FrontMatter(BTreeMap<String, (usize, Value)>);
 
 impl FrontMatter {
     fn parse(front: &str) -> Result<FrontMatter, Error> {
         let mut fields: BTreeMap<String, (usize, Value)> = BTreeMap::new();
         let mut last: Option<String> = None;
-        // The first line of the file is the `---` before them.
+        // Line 1 of the file is the opening `---`, so the first field is on line 2.
         for (number, line) in front.lines().enumerate().map(|(at, line)| (at + 2, line)) {
             if let (Some(item), Some(key)) = (line.trim_start().strip_prefix("- "), &last) {
                 let (_, list) = fields.entry(key.clone()).or_insert_with(|| (number, json!([])));
@@ -113,23 +115,24 @@ impl FrontMatter {
             if line.trim().is_empty() || line.trim_start().starts_with('#') {
                 continue;
             }
-            let wrong = || Error::invalid("shape.front_matter", format!("line {number}: it is not `key: value`"));
-            let (key, value) = line.split_once(':').ok_or_else(wrong)?;
+            let invalid = || Error::invalid("shape.front_matter", format!("line {number}: it is not `key: value`"));
+            let (key, value) = line.split_once(':').ok_or_else(invalid)?;
             fields.insert(key.trim().to_owned(), (number, parse_scalar(value)));
             last = Some(key.trim().to_owned());
         }
+        // A key without a value is as good as absent, unless list items follow it.
         fields.retain(|_, (_, value)| !value.is_null());
         Ok(FrontMatter(fields))
     }
 
-    /// A field as what it is expected to be.
+    /// A field, converted by `read`; an error that says what was expected if that fails.
     fn field_as<T>(&self, key: &str, expected: &str, read: impl Fn(&Value) -> Option<T>) -> Result<Option<T>, Error> {
         let Some((line, value)) = self.0.get(key) else { return Ok(None) };
-        let wrong = || Error::invalid("shape.front_matter", format!("line {line}, `{key}`: expected {expected}"));
-        read(value).map(Some).ok_or_else(wrong)
+        let invalid = || Error::invalid("shape.front_matter", format!("line {line}, `{key}`: expected {expected}"));
+        read(value).map(Some).ok_or_else(invalid)
     }
 
-    /// A text; a bare number or word is one too.
+    /// A text field; a bare number or boolean counts as text.
     fn text_field(&self, key: &str) -> Result<Option<String>, Error> {
         self.field_as(key, "a text", |value| match value {
             Value::String(text) => Some(text.clone()),
@@ -138,10 +141,11 @@ impl FrontMatter {
         })
     }
 
+    /// A field whose value is a word of a vocabulary, such as a kind.
     fn word_field<T: FromStr<Err = Error>>(&self, key: &str) -> Result<Option<T>, Error> {
         let line = self.0.get(key).map_or(0, |(line, _)| *line);
-        let placed = |error: Error| Error::invalid(error.code(), format!("line {line}, `{key}`: {error}"));
-        self.text_field(key)?.map(|word| word.parse().map_err(placed)).transpose()
+        let with_line = |error: Error| Error::invalid(error.code(), format!("line {line}, `{key}`: {error}"));
+        self.text_field(key)?.map(|word| word.parse().map_err(with_line)).transpose()
     }
 
     fn time_field(&self, key: &str) -> Result<Option<Timestamp>, Error> {
@@ -149,6 +153,7 @@ impl FrontMatter {
     }
 }
 
+/// Parses a value: JSON, a list in brackets without quotes, or plain text.
 fn parse_scalar(text: &str) -> Value {
     let text = text.trim();
     if text.is_empty() {
@@ -177,8 +182,9 @@ mod tests {
     use crate::model::vocabulary::Kind;
 
     #[test]
-    fn people_may_write_it_by_hand() {
-        let text = "---\ntitle: Rolling restarts\nkind: runbook\ntags:\n  - web\n  - prod\nconfidence: 0.7\n# why\npath: web/restart\n---\nDrain first.\n---\nnot front matter";
+    fn front_matter_may_be_written_by_hand() {
+        let text = "---\ntitle: Rolling restarts\nkind: runbook\ntags:\n  - web\n  - prod\nconfidence: 0.7\n# why\n\
+                    path: web/restart\n---\nDrain first.\n---\nnot front matter";
         let (draft, state) = parse_draft(text, "notes").expect("parses");
         assert_eq!(draft.store, "notes");
         assert_eq!(draft.title.as_deref(), Some("Rolling restarts"));
@@ -190,17 +196,17 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_front_matter_is_all_content_and_an_open_one_is_an_error() {
+    fn a_file_without_front_matter_is_all_content_and_an_unclosed_one_is_an_error() {
         assert_eq!(parse_draft("just text", "s").expect("parses").0.content, "just text");
         assert_eq!(parse_draft("---\ntitle: x\n", "s").expect_err("open").code(), "shape.front_matter");
         assert_eq!(parse_draft("---\nnonsense\n---\n", "s").expect_err("no colon").code(), "shape.front_matter");
     }
 
     #[test]
-    fn what_does_not_fit_is_named_by_line_and_field() {
-        let check = |line: &str, words: &str| {
+    fn errors_name_line_and_field() {
+        let check = |line: &str, message: &str| {
             let error = parse_draft(&format!("---\ntitle: 2024\n{line}\n---\nx"), "s").expect_err(line);
-            assert!(error.to_string().starts_with(words), "{line}: {error}");
+            assert!(error.to_string().starts_with(message), "{line}: {error}");
         };
         check("confidence: high", "line 3, `confidence`: expected a number");
         check("# why\nalways_inject: maybe", "line 4, `always_inject`: expected `true` or `false`");

@@ -1,4 +1,5 @@
-//! Export: everything the caller may see, in every state, with history.
+//! Export: all memories the caller may see, in every state, with history; for admins also reviews, bans and other
+//! records.
 
 mod json;
 mod json_lines;
@@ -27,7 +28,7 @@ use crate::review::owners::PathOwners;
 use crate::tenant::bans::{Ban, BanKey};
 use crate::tenant::{bans, stores};
 
-/// Version of the export's shape.
+/// Version of the export format.
 pub const EXPORT_FORMAT: u32 = 1;
 
 /// One piece of an export.
@@ -43,7 +44,7 @@ pub enum ExportPiece {
     Run(Run),
 }
 
-/// A memory as it stands, and how it came to that.
+/// A memory with all of its versions.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ExportedMemory {
     #[serde(flatten)]
@@ -53,11 +54,11 @@ pub struct ExportedMemory {
     pub versions: Vec<ExportedVersion>,
 }
 
-/// One entry of a memory's log.
+/// One version of a memory.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ExportedVersion {
     pub operation: Operation,
-    /// All fields as they stood.
+    /// All fields of this version.
     pub memory: Memory,
     pub content: String,
     #[serde(default)]
@@ -94,19 +95,19 @@ impl From<Version> for ExportedVersion {
     }
 }
 
-/// Memories read at once.
+/// Memories read in one query.
 const PAGE_SIZE: usize = 500;
 
 impl Engine {
-    /// Hands over every piece in the order an import wants them: stores, memories, reviews, then what keeps others out.
+    /// Passes every piece to `take`, in the order an import needs: stores, memories, reviews, owners, runs, bans.
     pub fn export<E: From<Error>>(
         &self,
         caller: &Caller,
         stores: &[String],
         mut take: impl FnMut(ExportPiece) -> Result<(), E>,
     ) -> Result<(), E> {
-        let eyes = visibility::visible_to(self, caller)?;
-        stores::ensure_stores_readable(self, caller, &eyes, stores)?;
+        let readable = visibility::visible_to(self, caller)?;
+        stores::ensure_stores_readable(self, caller, &readable, stores)?;
         let wanted = |slug: &str| stores.is_empty() || stores.iter().any(|store| store == slug);
         for store in self.stores(caller)?.into_iter().filter(|store| wanted(&store.slug)) {
             take(ExportPiece::Store(store))?;
@@ -115,18 +116,18 @@ impl Engine {
         let mut after = None;
         loop {
             let page = PageRequest { order: SortOrder::Oldest, after, limit: PAGE_SIZE };
-            let found = self.backend.list_memories(&eyes, &filter, &page).map_err(Error::from)?;
+            let found = self.backend.list_memories(&readable, &filter, &page).map_err(Error::from)?;
             let last = found.len() < PAGE_SIZE;
             after = found.last().and_then(|memory| crate::recall::read::cursor_after(SortOrder::Oldest, memory));
-            usage::record_reads(self, caller, found.iter().filter(|memory| eyes.shows_memory(memory)));
-            for memory in found.into_iter().filter(|memory| eyes.shows_memory(memory)) {
+            usage::record_reads(self, caller, found.iter().filter(|memory| readable.shows_memory(memory)));
+            for memory in found.into_iter().filter(|memory| readable.shows_memory(memory)) {
                 take(ExportPiece::Memory(Box::new(build_exported_memory(self, caller, memory)?)))?;
             }
             if last {
                 break;
             }
         }
-        // The rest concerns everybody's memories.
+        // These records are about memories of all callers.
         if caller.role == Role::Admin {
             export_rows(self, caller, &mut take, |review: Review| ExportPiece::Review(Box::new(review)))?;
             export_rows(self, caller, &mut take, ExportPiece::Owners)?;
@@ -143,6 +144,7 @@ impl Engine {
 fn build_exported_memory(engine: &Engine, caller: &Caller, memory: Memory) -> Result<ExportedMemory, Error> {
     let mut versions: Vec<ExportedVersion> =
         redact::list_all_versions(engine, caller, memory.id)?.into_iter().map(Into::into).collect();
+    // Listed newest first, exported oldest first.
     versions.reverse();
     Ok(ExportedMemory { content: memory.content.clone(), memory, versions })
 }
@@ -155,7 +157,7 @@ fn export_rows<T: SideRecord, E: From<Error>>(
 ) -> Result<(), E> {
     let mut rows = Vec::new();
     row::for_each_row(engine, caller, T::KIND, |row| rows.push(row.clone()))?;
-    // Keys of bans stand in the same table and are handed over apart.
+    // Keys of bans are rows of the same kind and are exported on their own.
     for row in rows.into_iter().filter(|row| T::KIND != RowKind::Bans || row.state == "ban") {
         take(wrap(T::from_row(row)?))?;
     }

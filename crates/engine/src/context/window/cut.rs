@@ -75,6 +75,7 @@ fn summarise_older_turns(
     let Summary { covers, text, note } = summary_until(engine, caller, parts, until)?;
     parts.first_turn = covers;
     parts.summary = Some(ShownSummary { covers, text, tokens_max: SUMMARY_TOKENS_MAX });
+    // A summary of a few short turns can be longer than the turns.
     if parts.total_tokens() >= before {
         (parts.first_turn, parts.summary) = (0, None);
         return Ok(());
@@ -111,6 +112,7 @@ fn fit_turns(engine: &Engine, caller: &Caller, parts: &mut WindowParts<'_>, log:
             parts.restore_turns(already_summarised);
         }
     }
+    // Saturating: a new summary can cost more than the turns it replaced.
     log.record_cut("turns", parts.first_turn - already_summarised, before.saturating_sub(parts.total_tokens()));
     Ok(())
 }
@@ -123,11 +125,13 @@ fn summary_until(
     parts: &mut WindowParts<'_>,
     until: usize,
 ) -> Result<Summary, Error> {
+    // Without its note, which is in the log already.
     if let Some(ShownSummary { covers, text, .. }) = parts.summary.as_ref().filter(|shown| shown.covers == until) {
         return Ok(Summary { covers: *covers, text: text.clone(), note: None });
     }
     let request = parts.request;
     let turns = &request.turns;
+    // One that covers no more than is summarised already saves nothing.
     let kept =
         summaries::find_kept_summary(engine, caller, turns, until)?.filter(|kept| kept.covers > parts.first_turn);
     match kept.filter(|kept| kept.covers == until || parts.fits_with_summary(kept)) {
@@ -197,12 +201,14 @@ impl WindowParts<'_> {
     /// Removes chunks, memories, always-inject memories and tool results, in this order, until the newest turn and a
     /// short summary fit next to what is never cut. An answer without memories is better than none.
     fn make_room(&mut self, log: &mut CutLog) {
+        // From here to the reset below, `is_over_window` counts these tokens instead of the turns.
         self.least_tokens = Some(self.largest_conversation_budget().least_tokens());
         self.cut_list(log, "knowledge", |parts| &mut parts.chunks, 0);
         self.cut_list(log, "memories", |parts| &mut parts.memories, 0);
         self.cut_list(log, "memories", |parts| &mut parts.pinned, 0);
         while self.is_over_window() && !self.tool_results.is_empty() {
             let before = self.total_tokens();
+            // A result that was shortened before is in the log already.
             let is_new = !self.tool_results.remove(0).is_cut;
             log.record_cut("tool_results", usize::from(is_new), before - self.total_tokens());
         }

@@ -73,9 +73,11 @@ pub(crate) fn gather_window_parts<'a>(
         notes.push(failure_note("memories", &error));
         Vec::new()
     });
+    // A hit that is also pinned is shown once. The search returns more than `MEMORIES_MAX`, so others take its place.
     let is_pinned = |hit: &Hit| parts.pinned.iter().any(|choice| choice.memory.id == hit.memory.id);
     let unpinned: Vec<Hit> = memories.into_iter().filter(|hit| !is_pinned(hit)).take(MEMORIES_MAX).collect();
     parts.memories = unpinned.into_iter().map(|hit| to_window_choice(engine, &parts.settings, hit)).collect();
+    // A search of its own, so that documents and memories do not crowd each other out.
     let chunks = knowledge::find_knowledge_hits(engine, caller, &request.message, &[], Ranker::Operational, CHUNKS_MAX);
     let chunks = chunks.unwrap_or_else(|error| {
         notes.push(failure_note("knowledge", &error));
@@ -90,6 +92,7 @@ fn window_skills(engine: &Engine, request: &WindowRequest, notes: &mut Vec<Strin
     let wanted = |skill: &Skill| request.skill_names.as_ref().is_none_or(|names| names.contains(&skill.name));
     let LoadedSkills { skills: configured, left_out } = engine.skills();
     notes.extend(left_out.iter().map(SkippedSkill::to_note));
+    // Skills in the request are always included; `skill_names` selects among the configured ones.
     let mut skills = request.skills.clone();
     for skill in configured.into_iter().filter(wanted) {
         if !skills.iter().any(|given| given.name == skill.name) {

@@ -63,6 +63,7 @@ impl ConversationBudget {
         let summary = self.frame_tokens + SUMMARY_TOKENS_MIN;
         let Some(newest) = self.turns.last() else { return 0 };
         let both = if self.turns.len() > 1 { newest + summary } else { *newest };
+        // A turn or summary that never fits must not push other parts out in vain.
         [both, *newest, summary].into_iter().find(|least| *least <= self.tokens).unwrap_or(0)
     }
 

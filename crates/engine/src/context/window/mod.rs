@@ -84,6 +84,7 @@ impl Engine {
         cut::cut_to_fit(self, caller, &mut parts, &mut log)?;
         let messages = parts.to_messages();
         let tokens = parts::message_tokens(&messages);
+        // Everything else is cut by now.
         if tokens > request.window_tokens {
             let message = format!(
                 "system prompt, skills and message need {tokens} tokens, and the window has {}",
@@ -91,6 +92,7 @@ impl Engine {
             );
             return Err(Error::invalid("context.too_large", message));
         }
+        // The receipt last, since it waits for the disk.
         log_cuts(self, caller, request, &log.cuts, tokens);
         let receipt = keep_window_receipt(self, caller, parts, &mut log.notes);
         Ok(Window { messages, tokens, cuts: log.cuts, receipt, notes: log.notes })
@@ -107,8 +109,10 @@ fn keep_window_receipt(
     if engine.settings.memory_off || parts.request.message.trim().is_empty() {
         return None;
     }
+    // Rendered before the parts are taken apart.
     let text = parts.recalled_block();
     let WindowParts { request, settings, pinned, memories, chunks, dropped, .. } = parts;
+    // Cut candidates are recorded too, as over the budget.
     let candidates = pinned.into_iter().chain(memories).chain(chunks).chain(dropped);
     let candidates = candidates.map(|choice| choice.considered).collect();
     let tokens = token_estimate::estimate(&text);

@@ -82,16 +82,19 @@ impl WindowParts<'_> {
 
     fn conversation_budget_beside(&self, tokens: usize) -> ConversationBudget {
         let turns = &self.request.turns;
+        // The frame names the number of covered turns; the largest number gives an upper bound.
         let frame = render::summary_tokens(&self.settings.tag_prefix, turns.len(), 0) + MESSAGE_OVERHEAD_TOKENS;
         ConversationBudget {
             tokens: self.request.window_tokens.saturating_sub(tokens),
             turns: (0..turns.len()).map(|at| self.turn_tokens(at)).collect(),
+            // Turns that are summarised already are not shown again.
             floor: self.first_turn,
             frame_tokens: frame,
         }
     }
 
     pub(super) fn turn_tokens(&self, at: usize) -> usize {
+        // The role does not change the cost.
         message_tokens(&message_if_any(TurnRole::User, &self.request.turns[at].content))
     }
 

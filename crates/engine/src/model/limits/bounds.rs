@@ -85,6 +85,7 @@ impl Limits {
 
     fn bounded_values(&self) -> Vec<(&'static str, f64, Bounds)> {
         let count = |field, value: usize, bounds| (field, value as f64, bounds);
+        // Every field of the struct, in its order; a test fails for one that is missing.
         vec![
             count("path_bytes_max", self.path_bytes_max, AT_LEAST_ONE),
             count("path_segments_max", self.path_segments_max, AT_LEAST_ONE),

@@ -12,6 +12,10 @@ use crate::model::limits::text_weights::TextWeights;
 use crate::model::vocabulary::{Kind, Trust};
 pub use bounds::OutOfBounds;
 
+/// Memories or decisions changed in one transaction: enough to share a disk write, few enough that other writers do
+/// not wait long. Not configurable.
+pub(crate) const COMMIT_BATCH_MAX: usize = 250;
+
 /// Declares a struct of settings with the default next to each field.
 macro_rules! settings {
     ($(#[$meta:meta])* pub struct $name:ident { $($(#[$doc:meta])* $field:ident: $type:ty = $default:expr,)+ }) => {

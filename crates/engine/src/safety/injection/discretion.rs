@@ -35,26 +35,31 @@ static SECRET_START: LazyLock<Regex> = LazyLock::new(|| {
 /// the token.
 static DUTY: LazyLock<Regex> = LazyLock::new(|| {
     // Stems with optional endings; `(?:e|ing|ting)?` covers `share`, `sharing`, `putting`.
-    let verb = "(?:reveal|disclos|put|post|past|writ|mention|tell|shar|includ|show|print|log|echo|expos|leak|publish|quot|\
-        repeat|giv|display|record|list|name|stor|keep|leav|enter|typ|copy|discuss|commit|hand out|read out|spell out|pass on)\
-        (?:e|ing|ting)?";
-    let whom = "(?:(?:any|some|every)(?:one|body)(?: else)?|people|others|outsiders|strangers|callers?|customers|guests|\
-        visitors|third parties|colleagues|a caller|the caller|each other)";
-    let whose = "(?:customer|client|patient|employee|user|person|people|guest|member|tenant|applicant|student|child|children|\
-        colleague|caller|visitor)(?:'s|s'|s)?";
+    let verb = "(?:reveal|disclos|put|post|past|writ|mention|tell|shar|includ|show|print|log|echo|expos|leak|publish|\
+        quot|repeat|giv|display|record|list|name|stor|keep|leav|enter|typ|copy|discuss|commit|hand out|read out|\
+        spell out|pass on)(?:e|ing|ting)?";
+    let whom = "(?:(?:any|some|every)(?:one|body)(?: else)?|people|others|outsiders|strangers|callers?|customers|\
+        guests|visitors|third parties|colleagues|a caller|the caller|each other)";
+    let whose = "(?:customer|client|patient|employee|user|person|people|guest|member|tenant|applicant|student|child|\
+        children|colleague|caller|visitor)(?:'s|s'|s)?";
     let private = format!(
         "(?:(?:pass(?:word|phrase|code)|pin|token|credential|secret|login|otp|cvv|cookie|iban|ssn|salar(?:y|ie))s?|\
         (?:key|code|phrase|connection string|session id|(?:account|card|phone|mobile|passport|social security) number|\
-        (?:home|email|e-mail|ip|private|postal) address(?:e)?|birthday|date of birth|diagnosi)s?|dates of birth|pii|phi|\
+        (?:home|email|e-mail|ip|private|postal) address(?:e)?|birthday|date of birth|diagnosi)s?|\
+        dates of birth|pii|phi|\
         (?:personal|private|confidential|sensitive|health|medical|payment|card|contact|bank|customer|patient|client) \
-        (?:data|information|details|records?)|{whose} (?:full |real |first |last )?(?:names?|data|details|records?|addresse?s?))"
+        (?:data|information|details|records?)|\
+        {whose} (?:full |real |first |last )?(?:names?|data|details|records?|addresse?s?))"
     );
-    let follow = "(?:\\s*(?:$|[.,;:!?)])|\\s+(?:in|into|to|on|onto|at|with|for|from|of|over|via|by|anywhere|outside|or|and|nor|even|\
-        unless|when|while|during|publicly|verbatim|through|inside|within|there|here|again)\\b)";
-    let never = "(?:do not|don't|dont|never|must not|mustn't|should not|shouldn't|may not|shall not|cannot|can't|not|avoid|without)";
+    let follow = "(?:\\s*(?:$|[.,;:!?)])|\\s+(?:in|into|to|on|onto|at|with|for|from|of|over|via|by|anywhere|outside|\
+        or|and|nor|even|unless|when|while|during|publicly|verbatim|through|inside|within|there|here|again)\\b)";
+    let never = "(?:do not|don't|dont|never|must not|mustn't|should not|shouldn't|may not|shall not|cannot|can't|not|\
+        avoid|without)";
     // INVARIANT: a constant pattern; the tests build it.
     RegexBuilder::new(&format!(
-        "\\b{never}\\s+(?:ever\\s+)?(?P<verb>{verb}(?:(?:\\s*[,/]\\s*|\\s+(?:or|and|nor)\\s+){verb})*|let(?:ting)?\\s+{whom}\\s+(?:see|know|have|read))\
+        "\\b{never}\\s+(?:ever\\s+)?\
+        (?P<verb>{verb}(?:(?:\\s*[,/]\\s*|\\s+(?:or|and|nor)\\s+){verb})*|\
+        let(?:ting)?\\s+{whom}\\s+(?:see|know|have|read))\
         \\s+(?:{whom}\\s+)?(?P<before>(?:[a-z0-9$'_-]+\\s+){{0,4}}?)(?P<kept>{private}){follow}"
     ))
     .unicode(false)

@@ -76,9 +76,17 @@ fn build_regex(pattern: &str) -> Regex {
 
 /// Negation right before the match: `never`, `do not`, and their counterparts in other languages.
 static NEGATION: LazyLock<Regex> = LazyLock::new(|| {
-    build_regex(
-        r"(?:\b(?:never|not|don't|dont|mustn't|shouldn't|cannot|can't|won't|(?:refuses?|declines?|rejects?) (?:requests? |attempts? |orders? )?to|avoid|without|forbidden to|prohibited (?:from|to)|unable to|nie|niemals|nicht|ne pas|jamais|nunca|non|mai|nooit|niet|nigdy)[ \t]+(?:[a-z]+[ \t]+){0,2}$)|\b(?:nobody|no one|none)\b[^.]{0,20}$|\bn'$|(?:\bn\xc3\xa3o|\bnao|\bno|\bnon|\xd0\xbd\xd0\xb5|\xd0\x9d\xd0\xb5|\xd0\xbd\xd0\xb8\xd0\xba\xd0\xbe\xd0\xb3\xd0\xb4\xd0\xb0)[ \t]+(?:\S+[ \t]+){0,1}$|(?:\xe4\xb8\x8d\xe8\xa6\x81|\xe5\x88\xab|\xe5\x8b\xbf|\xe5\x88\x87\xe5\x8b\xbf)$|\b(?:nooit|nie|niemals|nigdy|jamais|nunca|mai)\b[^.]{0,30}$",
-    )
+    build_regex(concat!(
+        r"(?:\b(?:never|not|don't|dont|mustn't|shouldn't|cannot|can't|won't",
+        r"|(?:refuses?|declines?|rejects?) (?:requests? |attempts? |orders? )?to|avoid|without|forbidden to",
+        r"|prohibited (?:from|to)|unable to|nie|niemals|nicht|ne pas|jamais|nunca|non|mai|nooit|niet|nigdy)[ \t]+",
+        r"(?:[a-z]+[ \t]+){0,2}$)",
+        r"|\b(?:nobody|no one|none)\b[^.]{0,20}$|\bn'$",
+        r"|(?:\bn\xc3\xa3o|\bnao|\bno|\bnon|\xd0\xbd\xd0\xb5|\xd0\x9d\xd0\xb5",
+        r"|\xd0\xbd\xd0\xb8\xd0\xba\xd0\xbe\xd0\xb3\xd0\xb4\xd0\xb0)[ \t]+(?:\S+[ \t]+){0,1}$",
+        r"|(?:\xe4\xb8\x8d\xe8\xa6\x81|\xe5\x88\xab|\xe5\x8b\xbf|\xe5\x88\x87\xe5\x8b\xbf)$",
+        r"|\b(?:nooit|nie|niemals|nigdy|jamais|nunca|mai)\b[^.]{0,30}$",
+    ))
 });
 
 /// "Must not" in languages that say it at the end of the sentence; looked for anywhere in it.
@@ -92,10 +100,16 @@ static FORBIDDEN: LazyLock<Regex> = LazyLock::new(|| {
 /// …".
 static REPORT: LazyLock<Regex> = LazyLock::new(|| {
     build_regex(concat!(
-        r"(?:\b(?:asked|told|asks|tells|tell|wants|wanted|requested|begged|urged)[ \t]+(?:us|me|him|her|them|support|ops|it|the[ \t]+[a-z]+|our[ \t]+[a-z]+)[ \t]+(?:to[ \t]+)?$)",
-        r"|\b(?:asks?|asked|asking|tells?|told|telling)[ \t]+(?:you|agents?|it|models?|them|people|the[ \t]+[a-z]+)[ \t]+(?:to[ \t]+)?$",
+        r"(?:\b(?:asked|told|asks|tells|tell|wants|wanted|requested|begged|urged)[ \t]+",
+        r"(?:us|me|him|her|them|support|ops|it|the[ \t]+[a-z]+|our[ \t]+[a-z]+)[ \t]+(?:to[ \t]+)?$)",
+        r"|\b(?:asks?|asked|asking|tells?|told|telling)[ \t]+(?:you|agents?|it|models?|them|people|the[ \t]+[a-z]+)",
+        r"[ \t]+(?:to[ \t]+)?$",
         r"|\b(?:try|tried|tries|trying|attempt|attempts|attempted|attempting)[ \t]+(?:to[ \t]+|at[ \t]+)",
-        r"|\b(?:attack|attacks|attacker|attackers|injection|injections|injected|jailbreaks|detects|detected|detect|blocks|blocked|flags|flagged|rejects|rejected|scanner|phrase|phrases|phrasing|red[ -]team|malicious|adversarial|phishing|classifier|training|slides?|exercise|tabletop|workshop|drill|regex|pattern|payload|payloads|strings? like|such as|e\.g\.|for example,? (?:notes|texts|messages)|policy forbids|forbids|forbidden|prohibits|prohibited)\b",
+        r"|\b(?:attack|attacks|attacker|attackers|injection|injections|injected|jailbreaks|detects|detected|detect",
+        r"|blocks|blocked|flags|flagged|rejects|rejected|scanner|phrase|phrases|phrasing|red[ -]team|malicious",
+        r"|adversarial|phishing|classifier|training|slides?|exercise|tabletop|workshop|drill|regex|pattern|payload",
+        r"|payloads|strings? like|such as|e\.g\.|for example,? (?:notes|texts|messages)|policy forbids|forbids",
+        r"|forbidden|prohibits|prohibited)\b",
         r"|\b(?:is|are|was|were)[ \t]+(?:not[ \t]+allowed|never[ \t]+allowed|prohibited)",
         r"|\bhow (?:attackers|people|users)\b",
     ))
@@ -103,17 +117,22 @@ static REPORT: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Words that make quote marks a quotation. Quote marks alone are no excuse: an order can be put into them.
 static QUOTATION_CUE: LazyLock<Regex> = LazyLock::new(|| {
-    build_regex(
-        r"\b(?:phrases?|contain(?:s|ed|ing)?|said|says?|saying|text|string|example|e\.g|block(?:s|ed)?|detect(?:s|ed)?|scanner|rule|regex|pattern|tests?|such as|called|titled|wrote|asks|asked|message|email|subject|quot(?:e|es|ed)|reported|attempt|attack|inject\w*|button|label|option|flag|checkbox|menu|command|named)\b",
-    )
+    build_regex(concat!(
+        r"\b(?:phrases?|contain(?:s|ed|ing)?|said|says?|saying|text|string|example|e\.g|block(?:s|ed)?",
+        r"|detect(?:s|ed)?|scanner|rule|regex|pattern|tests?|such as|called|titled|wrote|asks|asked|message|email",
+        r"|subject|quot(?:e|es|ed)|reported|attempt|attack|inject\w*|button|label|option|flag|checkbox|menu",
+        r"|command|named)\b",
+    ))
 });
 
 /// Prohibition before `without`: "shall not be used … without authorisation" and "never … without" require what they
 /// name.
 static REQUIREMENT: LazyLock<Regex> = LazyLock::new(|| {
-    build_regex(
-        r"\b(?:shall|may|must|should|can|will|do|does)\s+not\s+be\b|\b(?:nobody|no one|cannot|can't|never|mustn't|must not|may not|shall not|should not|not allowed to|jamais|nunca|niemals|nie|mai|nooit|nigdy)\b[^,;:]*$",
-    )
+    build_regex(concat!(
+        r"\b(?:shall|may|must|should|can|will|do|does)\s+not\s+be\b",
+        r"|\b(?:nobody|no one|cannot|can't|never|mustn't|must not|may not|shall not|should not|not allowed to",
+        r"|jamais|nunca|niemals|nie|mai|nooit|nigdy)\b[^,;:]*$",
+    ))
 });
 
 /// Whether the match contains `without` (or its counterpart) under a prohibition.

@@ -11,16 +11,14 @@ struct Tally {
     total: usize,
 }
 
-fn folder() -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/corpora"))
+/// Folder of the corpora. They have licences of their own and are no part of this repository.
+fn corpora_folder() -> PathBuf {
+    std::env::var_os("INGRAIN_CORPORA").expect("INGRAIN_CORPORA names the folder of the corpora").into()
 }
 
-/// Judges every row of a file by tier; a row is right when the concern fires exactly where it is labelled.
-fn judge(file: &str, concern: Concern) -> Option<BTreeMap<String, Tally>> {
-    let Ok(text) = std::fs::read_to_string(folder().join(file)) else {
-        eprintln!("skipped: {file} is not at hand");
-        return None;
-    };
+/// Counts right verdicts per tier of a file: a row is right if the concern blocks it exactly when it is labelled 1.
+fn judge(file: &str, concern: Concern) -> BTreeMap<String, Tally> {
+    let text = std::fs::read_to_string(corpora_folder().join(file)).expect("a corpus");
     let mut tallies = BTreeMap::new();
     for line in text.lines() {
         let row: Value = serde_json::from_str(line).unwrap();
@@ -45,11 +43,11 @@ fn judge(file: &str, concern: Concern) -> Option<BTreeMap<String, Tally>> {
             tally.right as f64 / tally.total as f64
         );
     }
-    Some(tallies)
+    tallies
 }
 
 fn check(file: &str, concern: Concern, floors: &[(&str, f64)]) {
-    let Some(tallies) = judge(file, concern) else { return };
+    let tallies = judge(file, concern);
     for (tier, floor) in floors {
         let tally = &tallies[*tier];
         assert!(tally.right as f64 >= floor * tally.total as f64, "{file} {tier}: {} of {}", tally.right, tally.total);
@@ -57,21 +55,25 @@ fn check(file: &str, concern: Concern, floors: &[(&str, f64)]) {
 }
 
 #[test]
+#[ignore = "needs the corpora: set INGRAIN_CORPORA"]
 fn secrets_are_caught() {
     check("secrets_pos.jsonl", Concern::Secret, &[("core", 0.97), ("contextual", 0.80), ("evasion", 0.85)]);
 }
 
 #[test]
+#[ignore = "needs the corpora: set INGRAIN_CORPORA"]
 fn ordinary_notes_pass() {
     check("secrets_neg.jsonl", Concern::Secret, &[("core", 0.995), ("spec_conflict", 1.0), ("decision", 1.0)]);
 }
 
 #[test]
+#[ignore = "needs the corpora: set INGRAIN_CORPORA"]
 fn raw_logs_are_counted() {
     check("raw_logs.jsonl", Concern::RawLog, &[("core", 1.0)]);
 }
 
 #[test]
+#[ignore = "needs the corpora: set INGRAIN_CORPORA"]
 fn planted_orders_are_caught() {
     check(
         "injection_pos.jsonl",
@@ -81,6 +83,7 @@ fn planted_orders_are_caught() {
 }
 
 #[test]
+#[ignore = "needs the corpora: set INGRAIN_CORPORA"]
 fn operational_notes_pass() {
     check("injection_benign.jsonl", Concern::Injection, &[("core", 0.99), ("decision", 1.0)]);
 }

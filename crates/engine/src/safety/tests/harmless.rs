@@ -1,8 +1,9 @@
-//! What looks drawn and is no secret: hashes, ids, digests, lock files, public keys, code, prose. Filled by chance, from fixed seeds.
+//! False alarms on harmless lines with random values: hashes, ids, digests, lock files, public keys, code, prose. The
+//! values come from a generator with fixed seeds.
 use super::super::shape::{self, ShapePart, UUID_CHARS};
 use super::super::{Finding, inspect};
 
-/// Lines as notes hold them; `{…}` is filled anew for every round, in the language of shapes.
+/// Lines of harmless notes; `{h40}` and the like (the language of `shape`) are filled anew in every round.
 const LINES: &[&str] = &[
     // Commits, tags, branches.
     "Fixed in {h40}, released on Tuesday.",
@@ -172,9 +173,9 @@ const LINES: &[&str] = &[
     "Llanfairpwllgwyngyllgogerychwyrndrobwllllantysiliogogogoch is a village.",
 ];
 
-/// Rounds of filling: each line is read with so many different values.
+/// Rounds: each line is scanned with this many different values.
 const ROUNDS: u64 = 6;
-/// Issue 9: half a per cent of harmless notes may be held up.
+/// Share of harmless lines that may be blocked.
 const ALARMS_MAX_PER_MILLE: usize = 5;
 
 #[test]
@@ -185,7 +186,7 @@ fn what_only_looks_drawn_passes() {
             let text = fill(line, &mut Chance(at as u64 * ROUNDS + round + 1));
             let found = inspect(&text);
             if !found.is_empty() {
-                alarms.push(told(&text, &found));
+                alarms.push(describe_alarm(&text, &found));
             }
         }
     }
@@ -193,7 +194,7 @@ fn what_only_looks_drawn_passes() {
     assert!(alarms.len() * 1000 <= texts * ALARMS_MAX_PER_MILLE, "{} of {texts}\n{}", alarms.len(), alarms.join("\n"));
 }
 
-fn told(text: &str, found: &[Finding]) -> String {
+fn describe_alarm(text: &str, found: &[Finding]) -> String {
     let rules: Vec<String> =
         found.iter().map(|finding| format!("{} `{}`", finding.rule, &text[finding.start..finding.end])).collect();
     format!("{text:?}: {}", rules.join(", "))
@@ -209,7 +210,7 @@ impl Chance {
     }
 }
 
-/// The line with every `{…}` that is a run of the shape language drawn by chance; other braces stay.
+/// The line with every run of the shape language replaced by random characters; other braces stay.
 fn fill(line: &str, chance: &mut Chance) -> String {
     let mut out = String::new();
     let mut rest = line;

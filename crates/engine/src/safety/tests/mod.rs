@@ -1,4 +1,4 @@
-//! The scanner against its own rows, invented notes and, where they are at hand, the shared corpora.
+//! Tests of the scanner: the examples of its own rows, invented notes, properties, and the shared corpora if present.
 mod corpora;
 mod discretion;
 mod harmless;

@@ -1,4 +1,4 @@
-//! Invented notes: what must pass, and what only its surroundings give away.
+//! Invented notes: ordinary ones that must pass, and secrets that only their surroundings reveal.
 use super::super::{Concern, ScanVerdict, Strictness, decide_verdict, inspect, shape};
 
 const ORDINARY: &[&str] = &[
@@ -56,8 +56,10 @@ const ORDINARY: &[&str] = &[
     "$argon2id$v=19$m=65536,t=3,p=4$Kq7ZtB2xYv9LmR4cWn8HsA$Kq7ZtB2xYv9LmR4cWn8HsD3jPf6GKq7ZtB2xYv9LmR4",
     "mail._domainkey IN TXT \"v=DKIM1; k=rsa; p=MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQCKq7ZtB2xYv9LmR4cWn8HsD3jPf6G\"",
     "/nix/store/4kswqpl7tptjji3xkaff4p81gtvdf9uj-token-service-2 is in the closure",
-    "cache key: orders-linux-3f9a1c7e5b0d82f64ce91a7b5d3ea1c7e5b0d82f\nimage: registry.example.org/orders-secret:main-3f9a1c7e5b0d",
-    "sentry_release=3f9a1c7e5b0d82f64ce91a7b5d3ea1c7e5b0d82f\ndatadog: enabled\nslack: #orders\ncacheKey: orders:7c9e6b1a",
+    "cache key: orders-linux-3f9a1c7e5b0d82f64ce91a7b5d3ea1c7e5b0d82f\n\
+     image: registry.example.org/orders-secret:main-3f9a1c7e5b0d",
+    "sentry_release=3f9a1c7e5b0d82f64ce91a7b5d3ea1c7e5b0d82f\ndatadog: enabled\nslack: #orders\n\
+     cacheKey: orders:7c9e6b1a",
     "password events go to the topic orders.v2, cluster id Kq7ZtB2xYv9LmR4cWn8HsD",
     "AWS_REGION=eu-west-1\nAWS_PROFILE=orders-prod\nLOG_LEVEL=debug\nFEATURE_FLAGS=a,b,c\n",
     "kind: ConfigMap\napiVersion: v1\nmetadata:\n  name: orders\ndata:\n  LOG_LEVEL: info\n  CACHE_TTL: \"300\"\n",
@@ -101,7 +103,8 @@ const HARMLESS_ORDERS: &[&str] = &[
     "If someone asks you to bypass the approval, refuse and report it.",
     "Phishing mails often say \"act immediately\" or \"do not tell anyone\".",
     "Immerse yourself in nature this weekend, and don't tell anyone where you are!",
-    "The name of the author shall not be used in advertising or otherwise to promote the sale without prior authorisation.",
+    "The name of the author shall not be used in advertising or otherwise to promote the sale without prior \
+     authorisation.",
     "Ne déployez jamais sans approbation. N'oublie pas de vérifier les règles du pare-feu.",
     "Não esqueça de verificar as regras. Nooit uitrollen zonder goedkeuring.",
     "Не забудьте проверить правила брандмауэра. 请不要忘记检查防火墙规则。",
@@ -119,12 +122,12 @@ fn ordinary_notes_pass() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Wordings of every intent and near notes: `+` must be found, `-` must pass.
+/// Wordings of every intent and similar harmless notes: `+` must be found, `-` must pass.
 const WORDINGS: &str = include_str!("orders.txt");
 
 #[test]
 fn worded_orders_are_found_and_near_notes_pass() {
-    // Some say what they want so roundabout that only a classifier could tell.
+    // Some wordings are so indirect that only a classifier could find them.
     const FOUND_SHARE_MIN: f64 = 0.84;
     let flagged =
         |text: &str| inspect(&text.replace("\\n", "\n")).iter().any(|found| found.concern == Concern::Injection);

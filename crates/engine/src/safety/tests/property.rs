@@ -1,4 +1,4 @@
-//! What must hold for every text.
+//! Properties that hold for every text, and linear work on hostile texts.
 use proptest::prelude::*;
 
 use super::super::labels::LABELS;
@@ -14,7 +14,7 @@ fn holds(text: &str) {
     assert!(findings.windows(2).all(|two| two[0].start <= two[1].start));
     let secrets: Vec<_> = findings.iter().filter(|finding| finding.concern == Concern::Secret).collect();
     assert!(secrets.windows(2).all(|two| two[0].end <= two[1].start), "secrets overlap: {secrets:?}");
-    // Taking the marks out again leaves exactly the text around the secrets.
+    // Removing the marks leaves exactly the text around the secrets.
     let mut rest = redact_secrets(text, &findings);
     let mut expected = String::new();
     let mut at = 0;
@@ -36,7 +36,12 @@ proptest! {
     }
 
     #[test]
-    fn any_mixture_of_rules_and_noise_is_inspected(picks in proptest::collection::vec((0..rules().len(), any::<bool>(), "[ \\n\"'=:\\\\%&+é\u{200b}一]{0,4}"), 1..6)) {
+    fn any_mixture_of_rules_and_noise_is_inspected(
+        picks in proptest::collection::vec(
+            (0..rules().len(), any::<bool>(), "[ \\n\"'=:\\\\%&+é\u{200b}一]{0,4}"),
+            1..6,
+        ),
+    ) {
         let text: String = picks.iter().map(|(pick, positive, noise)| {
             let rule = &rules()[*pick];
             format!("{noise}{}", if *positive { &rule.positive } else { &rule.negative })
@@ -45,9 +50,15 @@ proptest! {
     }
 
     #[test]
-    fn any_label_with_noise_is_inspected(picks in proptest::collection::vec((0..200_usize, "[ \\n\"'=:|,a-zA-Z0-9é\u{200b}一ド_.-]{0,12}"), 1..8)) {
+    fn any_label_with_noise_is_inspected(
+        picks in proptest::collection::vec(
+            (0..200_usize, "[ \\n\"'=:|,a-zA-Z0-9é\u{200b}一ド_.-]{0,12}"),
+            1..8,
+        ),
+    ) {
         let labels: Vec<&str> = LABELS.iter().flat_map(|(_, words)| words.split(',')).collect();
-        let text: String = picks.iter().map(|(pick, noise)| format!("{}{noise}", labels[pick % labels.len()])).collect();
+        let text: String =
+            picks.iter().map(|(pick, noise)| format!("{}{noise}", labels[pick % labels.len()])).collect();
         holds(&text);
     }
 
@@ -58,7 +69,7 @@ proptest! {
     }
 }
 
-/// Texts that make a careless scanner read the same bytes again and again.
+/// Repeated pieces that would make a scanner without bounds read the same bytes again and again.
 const HOSTILE: &[&str] = &[
     "eyJ",
     "eyJ.",
@@ -162,7 +173,7 @@ const HOSTILE: &[&str] = &[
     "一",
 ];
 
-/// The bytes that inspecting a text reads, counting every second reading.
+/// Bytes that scanning a text reads; a byte that is read twice counts twice.
 fn bytes_read(text: &str) -> u64 {
     read_counter::take_bytes_read();
     inspect(text);
@@ -173,7 +184,8 @@ fn bytes_read(text: &str) -> u64 {
 fn hostile_texts_cost_no_more_a_byte_when_they_grow() {
     const SMALL_BYTES: usize = 8 * 1024;
     const GROWTH: usize = 8;
-    // The small text is shorter than some windows and costs less for it; a quadratic scanner would read 64 times as much.
+    // The small text is shorter than some windows and costs less for it; a quadratic scanner would read 64 times as
+    // much.
     const RATIO_MAX: u64 = 4 * GROWTH as u64;
     for seed in HOSTILE {
         let text = seed.repeat(SMALL_BYTES * GROWTH / seed.len());
@@ -186,8 +198,8 @@ fn hostile_texts_cost_no_more_a_byte_when_they_grow() {
 #[test]
 fn hostile_texts_are_read_few_times_more_often_than_prose() {
     const TEXT_BYTES: usize = 64 * 1024;
-    const PROSE: &str = "The deploy of the billing worker failed on Tuesday because the queue was not drained; we restart it by \
-        hand and look at the dashboard. ";
+    const PROSE: &str = "The deploy of the billing worker failed on Tuesday because the queue was not drained; we \
+        restart it by hand and look at the dashboard. ";
     // A window counts in full where a pattern may stop at its first byte, so this is far above what a clock shows.
     const TIMES_MAX: u64 = 20;
     let prose = bytes_read(&PROSE.repeat(TEXT_BYTES / PROSE.len()));

@@ -1,4 +1,5 @@
-//! docs/reference/scanner.md is written from the rules; `UPDATE_REFERENCE=1` writes it anew.
+//! Generates docs/reference/scanner.md from the rules. `UPDATE_REFERENCE=1` writes the page; without it the test
+//! compares.
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -22,7 +23,11 @@ fn page() -> String {
     for rule in rules().iter().filter(|rule| rule.concern == Concern::Secret) {
         let _ = writeln!(page, "| `{}` | {} | {} | {} |", rule.name, severity(rule), rule.finds, shapes(rule));
     }
-    page.push_str("\n## Planted orders\n\nA finding names the intent and the span. Negated, quoted or reported, the same words pass.\n\n| rule | intent | severity | found | passes |\n| --- | --- | --- | --- | --- |\n");
+    page.push_str(
+        "\n## Planted orders\n\n\
+        A finding names the intent and the span. Negated, quoted or reported, the same words pass.\n\n\
+        | rule | intent | severity | found | passes |\n| --- | --- | --- | --- | --- |\n",
+    );
     for rule in rules().iter().filter(|rule| rule.concern == Concern::Injection) {
         let _ = writeln!(
             page,
@@ -42,15 +47,18 @@ fn page() -> String {
 }
 
 const INTRODUCTION: &str = "# The safety scanner\n\n\
-Every text that Ingrain is asked to keep passes this scanner; nothing skips it but the\n\
-names callers go by (people, agents, conversations, sessions, runs), which other systems give out. It reads the text as it stands and as it\n\
-would look with escapes, encodings and disguises undone, and answers with findings: rule, concern, severity and span.\n\
-Secrets and raw logs block a write (or are replaced by `[REDACTED:rule]` where the store's ruleset says so); planted\n\
-orders block it everywhere but in a conversation, where they are flagged.\n\n\
-Formats are written in a small language: `{w36}` is 36 letters or digits, `{h64}` 64 hex digits, `{s20+}` at least 20 of\n\
-the URL-safe alphabet, `{b40+}` base64, `{d10}` digits, `{l…}` and `{u…}` lower and upper case with digits.\n\n\
-An admin can let one exact value through (`ingrain scan allow`), and `ingrain scan --all` judges what is stored by the\n\
-rules of today. Both, and how they are watched, are in the guide to operating.\n\n\
+Every text passes this scanner before it is stored. The only exceptions are names that other systems issue (people,\n\
+agents, conversations, sessions, runs). The scanner reads the text as written and with escapes, encodings and \
+disguises\n\
+undone, and returns findings: rule, concern, severity and span.\n\n\
+Secrets and raw logs block a write, or are replaced by `[REDACTED:rule]` if the ruleset of the store says so. Planted\n\
+orders (prompt injections) block a write too, except in a conversation, where they are flagged.\n\n\
+Token formats are written in a small language: `{w36}` is 36 letters or digits, `{h64}` 64 hex digits, `{s20+}` at \
+least\n\
+20 characters of the URL-safe alphabet, `{b40+}` base64, `{d10}` digits, `{l…}` and `{u…}` lower or upper case with\n\
+digits, `{uuid}` a UUID.\n\n\
+An admin can allow one exact value (`ingrain scan allow`) and scan everything stored by the current rules\n\
+(`ingrain scan --all`). Both, and their metrics, are described in the guide to operating.\n\n\
 This page is generated from the rules by a test; do not edit it.\n";
 
 fn severity(rule: &Rule) -> String {

@@ -1,4 +1,4 @@
-//! Every row's own examples.
+//! The examples of every rule, and an example of every token format.
 use super::super::{Concern, inspect, rules};
 use super::super::{shape, tokens};
 

@@ -1,11 +1,11 @@
-//! The facts of the specification, one line each.
+//! Facts that the documentation promises about the scanner, one test each.
 use super::super::{Concern, ScanVerdict, Severity, Strictness, decide_verdict, inspect, redact_secrets, shape};
 
 fn blocked(text: &str) -> bool {
     decide_verdict(&inspect(text), Strictness::Strict) == ScanVerdict::Blocked
 }
 
-/// A value of so many characters, all different as far as the alphabet reaches.
+/// A value of `chars` characters, all different as far as the alphabet reaches.
 fn drawn(chars: usize) -> String {
     shape::example_token(&format!("{{w{chars}}}"), false)
 }
@@ -83,7 +83,8 @@ fn a_certificate_passes_alone_and_is_blocked_in_a_kubeconfig() {
     assert!(!blocked(&format!("-----BEGIN PUBLIC KEY-----\n{body}\n-----END PUBLIC KEY-----\n")));
     assert!(blocked(&format!("-----BEGIN EC PRIVATE KEY-----\n{body}\n-----END EC PRIVATE KEY-----\n")));
     assert!(blocked(
-        "clusters:\n- cluster:\n    certificate-authority-data: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCg==\nkind: Config\ncontexts: []\n"
+        "clusters:\n- cluster:\n    certificate-authority-data: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCg==\n\
+         kind: Config\ncontexts: []\n"
     ));
     assert!(blocked("users: []\ncurrent-context: prod\nclusters: []\napiVersion: v1\nkind: Config\n"));
     assert!(blocked("{\"kind\":\"Config\",\"users\":[],\"clusters\":[]}"));

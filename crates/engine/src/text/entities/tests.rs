@@ -1,3 +1,4 @@
+//! Tests of the entity reader.
 use proptest::prelude::*;
 
 use super::*;

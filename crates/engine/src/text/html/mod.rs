@@ -220,7 +220,8 @@ mod tests {
 
     #[test]
     fn structure_stays_and_hidden_text_goes() {
-        let page = "<html><head><title>A &amp; B</title></head><body><h1>Guide</h1><p>Use <b>two</b>\n words &lt;here&gt;</p>\
+        let page = "<html><head><title>A &amp; B</title></head><body><h1>Guide</h1>\
+                    <p>Use <b>two</b>\n words &lt;here&gt;</p>\
                     <script>var h = '<p>no</p>'</script><!-- <p>no</p> --><ul><li>one<li>two</ul></body></html>";
         assert_eq!(page_title(page).as_deref(), Some("A & B"));
         let text = to_markdown(page);
@@ -267,7 +268,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_page_breaks_it(page in "(<[a-z/!-]{0,5}|<img( (alt|hidden)=?['\"]?)?|>|&[#a-z0-9]{0,6};?|[^<>]{0,9}){0,40}") {
+        fn no_page_breaks_it(
+            page in "(<[a-z/!-]{0,5}|<img( (alt|hidden)=?['\"]?)?|>|&[#a-z0-9]{0,6};?|[^<>]{0,9}){0,40}",
+        ) {
             to_markdown(&page);
             page_title(&page);
         }

@@ -1,3 +1,4 @@
+//! Tests of indexing and queries.
 use proptest::prelude::*;
 
 use super::*;
@@ -139,7 +140,8 @@ proptest! {
     #[test]
     fn a_text_finds_itself(text in "[a-zA-Z0-9_./ -]{1,80}|[東京都市猫犬がで]{1,12}") {
         let words = content(&text);
-        // What is only derived is looked for in other texts: compounds count less, and `Stoerung` asks for `Störung` at 0.8.
+        // What is only derived is looked for in other texts: compounds count less, and `Stoerung` asks for `Störung`
+        // at 0.8.
         let said = |term: &&QueryTerm| term.weight >= 0.7 && (term.weight - 0.8).abs() > 1e-6;
         for asked in parse_query(&text).terms.iter().filter(said) {
             prop_assert!(words.term_frequency(asked.term) > 0);

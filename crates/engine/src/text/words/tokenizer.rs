@@ -99,7 +99,7 @@ impl TokenReader<'_> {
         self.mixed_case && raw.len() >= 2 && raw.bytes().all(|byte| byte.is_ascii_uppercase())
     }
 
-    /// Reads a run without spaces as overlapping pairs of characters, since its words cannot be told apart without a
+    /// Reads a run without spaces as overlapping pairs of characters, since its words cannot be separated without a
     /// dictionary.
     fn read_unspaced_run(&mut self, run: &str) {
         let mut before: Option<(usize, char)> = None;

@@ -76,7 +76,11 @@ fn fact_09_mcp_a_stale_patch_is_a_conflict_with_the_current_content() {
     let mut client = Client::legacy(&world, "");
     let id = text(&client.tool("memory_remember", draft("x", "first"))["document_id"]);
     let sha = text(&client.tool("memory_read", json!({ "document_id": id }))["content_sha256"]);
-    let patch = |content: &str| json!({ "document_id": id, "expected_sha256": sha, "new_content": content, "evidence_summary": "seen" });
+    let patch = |content: &str| {
+        json!({
+            "document_id": id, "expected_sha256": sha, "new_content": content, "evidence_summary": "seen",
+        })
+    };
     let patched = client.tool("memory_patch", patch("second"));
     let conflict = client.call("memory_patch", patch("third"));
     let said = &conflict["structuredContent"];

@@ -17,8 +17,16 @@ fn the_anthropic_memory_tool_answers_exactly_as_specified() {
     let create = |path: &str, text: &str| json!({ "command": "create", "path": path, "file_text": text });
     let delete = |path: &str| json!({ "command": "delete", "path": path });
     let rename = |old: &str, new: &str| json!({ "command": "rename", "old_path": old, "new_path": new });
-    let replace = |path: &str, old: &str, new: &str| json!({ "command": "str_replace", "path": path, "old_str": old, "new_str": new });
-    let insert = |path: &str, line: i64, text: &str| json!({ "command": "insert", "path": path, "insert_line": line, "insert_text": text });
+    let replace = |path: &str, old: &str, new: &str| {
+        json!({
+            "command": "str_replace", "path": path, "old_str": old, "new_str": new,
+        })
+    };
+    let insert = |path: &str, line: i64, text: &str| {
+        json!({
+            "command": "insert", "path": path, "insert_line": line, "insert_text": text,
+        })
+    };
     let folder = "Here're the files and directories up to 2 levels deep in /memories, excluding hidden items:\n";
     check(view("/memories"), &format!("{folder}0B\t/memories/"));
     check(create("/memories/a.txt", "one\ntwo\none\n"), "File created successfully at: /memories/a.txt");
@@ -41,7 +49,8 @@ fn the_anthropic_memory_tool_answers_exactly_as_specified() {
     check(view("/memories/none"), "The path /memories/none does not exist. Please provide a valid path.");
     check(
         replace("/memories/a.txt", "one", "1"),
-        "No replacement was performed. Multiple occurrences of old_str `one` in lines: 1, 3. Please ensure it is unique",
+        "No replacement was performed. Multiple occurrences of old_str `one` in lines: 1, 3. \
+         Please ensure it is unique",
     );
     check(
         replace("/memories/a.txt", "six", "6"),
@@ -49,7 +58,10 @@ fn the_anthropic_memory_tool_answers_exactly_as_specified() {
     );
     check(
         replace("/memories/a.txt", "two", "2"),
-        "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n     1\tone\n     2\t2\n     3\tone\n     4\t",
+        concat!(
+            "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n",
+            "     1\tone\n     2\t2\n     3\tone\n     4\t",
+        ),
     );
     check(replace("/memories/deep", "x", "y"), "The path /memories/deep is not a file.");
     check(replace("/memories/none", "x", "y"), "The path /memories/none does not exist. Please provide a valid path.");
@@ -60,7 +72,10 @@ fn the_anthropic_memory_tool_answers_exactly_as_specified() {
     );
     check(
         view("/memories/a.txt"),
-        "Here's the content of /memories/a.txt with line numbers:\n     1\tzero\n     2\tone\n     3\t2\n     4\tone\n     5\t",
+        concat!(
+            "Here's the content of /memories/a.txt with line numbers:\n",
+            "     1\tzero\n     2\tone\n     3\t2\n     4\tone\n     5\t",
+        ),
     );
     check(rename("/memories/a.txt", "/memories/deep"), "The destination /memories/deep already exists");
     check(rename("/memories/none", "/memories/x"), "The path /memories/none does not exist");

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::mcp::schema::{integer_schema, object_list_schema, object_schema, string_list_schema, string_schema};
 use crate::mcp::tool::{ToolCall, ToolEffect, ToolSpec, parse_arguments};
 use crate::mcp::tool_answer::ToolAnswer;
-use crate::wire::deserialize_bounded;
+use crate::wire::deserialize::deserialize_bounded;
 
 /// Results where nobody says how many, and at most (seed 001).
 const RESULTS_DEFAULT: usize = 5;

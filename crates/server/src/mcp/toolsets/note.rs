@@ -19,7 +19,7 @@ use crate::mcp::schema::{
 };
 use crate::mcp::tool::{ToolCall, ToolEffect, ToolSpec, parse_arguments};
 use crate::mcp::tool_answer::{ToolAnswer, ToolProblem, with_warnings};
-use crate::wire::deserialize_bounded;
+use crate::wire::deserialize::deserialize_bounded;
 
 const USER_STORE: &str = "user_notes";
 const SYSTEM_STORE: &str = "system_notes";

@@ -31,9 +31,9 @@ impl Clock for Ticks {
 type Frames = std::pin::Pin<Box<axum::body::BodyDataStream>>;
 
 async fn opened(app: &App, caller: &Caller) -> Frames {
-    let who = AuthenticatedCaller::from_caller(caller.clone());
+    let auth = AuthenticatedCaller::from_caller(caller.clone());
     let params = EventParams { name: vec!["memory.write.*".to_owned()], ..EventParams::default() };
-    let response = stream_events(app.clone(), who, None, params).await.expect("a stream");
+    let response = stream_events(app.clone(), auth, None, params).await.expect("a stream");
     Box::pin(response.into_body().into_data_stream())
 }
 

@@ -251,8 +251,8 @@ fn parse_period(words: &[&str], at: usize, before: &str, today: Date) -> (Option
 /// The day before a month and the number of words it takes: "7 May", "the 7th of May".
 fn day_before_month(words: &[&str], at: usize) -> Option<(i8, usize)> {
     let day = |back: usize| parse_day_number(&words.get(at.checked_sub(back)?)?.to_ascii_lowercase());
-    let of = at > 0 && words[at - 1].eq_ignore_ascii_case("of");
-    day(1).map(|day| (day, 1)).or_else(|| day(2).filter(|_| of).map(|day| (day, 2)))
+    let follows_of = at > 0 && words[at - 1].eq_ignore_ascii_case("of");
+    day(1).map(|day| (day, 1)).or_else(|| day(2).filter(|_| follows_of).map(|day| (day, 2)))
 }
 
 /// The period of a month with the two words after it: "May", "May 2023", "May 7, 2023", "7 May 2023".

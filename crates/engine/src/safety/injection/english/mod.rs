@@ -17,36 +17,73 @@ use super::OrderPattern;
 const WORD_LISTS: &[(&str, &str)] = &[
     (
         "{all}",
-        r"(?:all|any|every|each|the|your|my|our|these|those|this|that|of|its|other|such|to|about|previous(?:ly)?|previos|prior|earlier|above|preceding|foregoing|former|past|existing|current|original|initial|first|last|old|system|safety|security|given|stated|developer|default|internal|built-in|provided|aforementioned|content|ethical|moral|openai|and)",
+        concat!(
+            r"(?:all|any|every|each|the|your|my|our|these|those|this|that|of|its|other|such|to|about|previous(?:ly)?",
+            r"|previos|prior|earlier|above|preceding|foregoing|former|past|existing|current|original|initial|first",
+            r"|last|old|system|safety|security|given|stated|developer|default|internal|built-in|provided",
+            r"|aforementioned|content|ethical|moral|openai|and)",
+        ),
     ),
     (
         "{rules}",
-        r"(?:instruct[a-z]*|instuct[a-z]*|instruc?ton[a-z]*|prompts?|rules?|guidelines?|guidance|directions?|directives?|restrictions?|guardrails?|safeguards?|programming|training|assignments?|constraints?|protocols?|policies)",
+        concat!(
+            r"(?:instruct[a-z]*|instuct[a-z]*|instruc?ton[a-z]*|prompts?|rules?|guidelines?|guidance|directions?",
+            r"|directives?|restrictions?|guardrails?|safeguards?|programming|training|assignments?|constraints?",
+            r"|protocols?|policies)",
+        ),
     ),
     (
         "{check}",
-        r"(?:approvals?|confirmations?|reviews?|reviewers?|verifications?|authori[sz]ations?|permissions?|sign-?offs?|consent|human[ -]in[ -]the[ -]loop|human oversight|safety checks?|safety polic(?:y|ies)|safeguards?|guardrails?|policy checks?|change control|four-eyes|two-person rule|security checks?|security polic(?:y|ies)|access controls?|validation gates?|verification polic(?:y|ies)|verification steps?|dry[ -]runs?)",
+        concat!(
+            r"(?:approvals?|confirmations?|reviews?|reviewers?|verifications?|authori[sz]ations?|permissions?",
+            r"|sign-?offs?|consent|human[ -]in[ -]the[ -]loop|human oversight|safety checks?|safety polic(?:y|ies)",
+            r"|safeguards?|guardrails?|policy checks?|change control|four-eyes|two-person rule|security checks?",
+            r"|security polic(?:y|ies)|access controls?|validation gates?|verification polic(?:y|ies)",
+            r"|verification steps?|dry[ -]runs?)",
+        ),
     ),
     (
         "{act}",
-        r"(?:delete|drop|execute|run|apply|deploy|merge|transfer|send|approve|grant|restart|scale|proceed|change|modify|push|terminate|perform|make|carry out|act|continue|go ahead|destroy|remove|wipe|purge|pay|release|rotate|update|install|promote|publish|commit|write|accept|call|invoke|issue|open|close|roll|edit|alter|disable|enable|create|shut)",
+        concat!(
+            r"(?:delete|drop|execute|run|apply|deploy|merge|transfer|send|approve|grant|restart|scale|proceed|change",
+            r"|modify|push|terminate|perform|make|carry out|act|continue|go ahead|destroy|remove|wipe|purge|pay",
+            r"|release|rotate|update|install|promote|publish|commit|write|accept|call|invoke|issue|open|close|roll",
+            r"|edit|alter|disable|enable|create|shut)",
+        ),
     ),
     (
         "{imp}",
-        r"(?:^[\s>*#\-]*|[.!?:;,]\s*|\b(?:please|now|then|and|always|must|should|shall|will|simply|just|also|to|instead|so|it is (?:ok|fine|safe) to|you|feel free to|(?:assistant|agent|ai|model|bot)s?,?)\s+|[a-z]\)\s*|\]\s*)",
+        concat!(
+            r"(?:^[\s>*#\-]*|[.!?:;,]\s*|\b(?:please|now|then|and|always|must|should|shall|will|simply|just|also|to",
+            r"|instead|so|it is (?:ok|fine|safe) to|you|feel free to|(?:assistant|agent|ai|model|bot)s?,?)\s+",
+            r"|[a-z]\)\s*|\]\s*)",
+        ),
     ),
     ("{agent}", r"(?:assistant|agent|ai|model|llm|chatbot|bot|chatgpt|gpt|claude|copilot)s?"),
     (
         "{person}",
-        r"(?:users?|operators?|humans?|admins?|administrators?|reviewers?|owners?|supervisors?|anyone|anybody|security team|on-?call|people|team|maintainers?)",
+        concat!(
+            r"(?:users?|operators?|humans?|admins?|administrators?|reviewers?|owners?|supervisors?|anyone|anybody",
+            r"|security team|on-?call|people|team|maintainers?)",
+        ),
     ),
     (
         "{secret}",
-        r"(?:conversations?|chats?|chat history|transcripts?|credentials?|passwords?|secrets?|api[ -]?keys?|tokens?|environment variables?|env vars?|private keys?|ssh keys?|user data|customer data|customer records?|personal data|memor(?:y|ies)|system prompt|session (?:data|history)|cookies|kubeconfigs?|user information|inbox|emails|contents? of|full context|context window|message history|everything)",
+        concat!(
+            r"(?:conversations?|chats?|chat history|transcripts?|credentials?|passwords?|secrets?|api[ -]?keys?",
+            r"|tokens?|environment variables?|env vars?|private keys?|ssh keys?|user data|customer data",
+            r"|customer records?|personal data|memor(?:y|ies)|system prompt|session (?:data|history)|cookies",
+            r"|kubeconfigs?|user information|inbox|emails|contents? of|full context|context window|message history",
+            r"|everything)",
+        ),
     ),
     (
         "{away}",
-        r"(?:https?://|[a-z0-9._+\-]+@[a-z0-9\-]+\.[a-z]|s3://|ftp://|gs://|\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}|webhook|external|pastebin|attacker|my server|gist|this address|the following (?:address|url|endpoint)|telegram|discord|(?:the )?(?:address|url|link|endpoint) (?:below|above))",
+        concat!(
+            r"(?:https?://|[a-z0-9._+\-]+@[a-z0-9\-]+\.[a-z]|s3://|ftp://|gs://|\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}",
+            r"|webhook|external|pastebin|attacker|my server|gist|this address|the following (?:address|url|endpoint)",
+            r"|telegram|discord|(?:the )?(?:address|url|link|endpoint) (?:below|above))",
+        ),
     ),
 ];
 

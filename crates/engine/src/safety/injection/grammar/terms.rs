@@ -1,6 +1,7 @@
 //! The long word lists of the lexicon, one constant per class. Comma-separated, lower case, all languages mixed; `*` at
 //! the end of a word stands for any ending. To add a word, insert it anywhere in its list.
 
+/// Verbs for ignoring or discarding something.
 pub(super) const DROP: &str = "never mind,beachte die,no hagas caso al,waive,не обращай внимания на,reset yourself,\
     quit applying,quit following,quit obeying,start ignoring,ignoring,in the bin,bin the,deja de lado,dejar de lado,\
     deixe de lado,mets de côté,mettez de côté,metti da parte,lascia perdere,terzijde,odłóż na bok,nie stosuj,\
@@ -23,6 +24,7 @@ pub(super) const DROP: &str = "never mind,beachte die,no hagas caso al,waive,н�
     잊어*,잊고,تجاهل,انس,انسَ,नज़रअंदाज़,भूल जा,भूल जाओ,अनदेखा,ignorera,glöm,ignorer,glem,zapomeň,ignoră,uită,ігноруй*,\
     забудь,bỏ qua,quên,abaikan,lupakan,ξέχασε,αγνόησε,התעלם,שכח,unohda,felejtsd,uita";
 
+/// Instructions, rules and guardrails of the agent.
 pub(super) const RULES: &str = "message système,mensaje del sistema,mensagem do sistema,messaggio di sistema,\
     systeembericht,systemvorgabe*,systemnachricht*,системное сообщение,системн* сообщ*,系统提示,系统消息,\
     システムメッセージ,시스템 메시지*,시스템 프롬프트*,رسالة النظام,sistem mesaj*,wiadomość systemow*,सिस्टम संदेश,\
@@ -48,15 +50,17 @@ pub(super) const RULES: &str = "message système,mensaje del sistema,mensagem do
     निर्देश*,नियम*,instruktion*,regler,instrukce,pravidla,instrucțiun*,reguli,інструкці*,chỉ dẫn,hướng dẫn,instruksi*,\
     aturan,οδηγίες,κανόνες,ההוראות,הוראות,ohjeet,utasítás*";
 
+/// Earlier, previous, above.
 pub(super) const BEFORE: &str = "auparavant,reçues,reçu,finora,eerst,daha önce,sağlanan,此前的,原先,最初的,원래,기존,\
-    سابقا,سابقًا,पूर्व,on file,on record,from the operator,your operator,your developers,your makers,inherited,standing,\
-    previous*,earlier,prior,above,preceding,foregoing,before,so far,up to now,existing,original,initial,former,\
-    until now,up to this point,hitherto,at the top,of this conversation,of this chat,given to you,gave you,system,\
-    safety,vorherig*,bisherig*,vorher,zuvor,davor,früher*,précédent*,antérieur*,avant,ci-dessus,anterior*,previas,\
-    previos,antes,precedent*,prima,vorige,eerdere,eerder,poprzedni*,wcześniej*,предыдущ*,прежни*,раньше,ранее,önceki,\
-    之前,以前,先前,上面,此前,前の,これまで,이전,السابقة,سابقة,पिछले,पहले,tidigare,tidligere,předchozí,anterioare,\
-    попередн*,trước,sebelumnya,προηγούμενες,הקודמות,aiemmat,korábbi";
+    سابقا,سابقًا,पूर्व,on file,on record,from the operator,your operator,your developers,your makers,inherited,\
+    standing,previous*,earlier,prior,above,preceding,foregoing,before,so far,up to now,existing,original,initial,\
+    former,until now,up to this point,hitherto,at the top,of this conversation,of this chat,given to you,gave you,\
+    system,safety,vorherig*,bisherig*,vorher,zuvor,davor,früher*,précédent*,antérieur*,avant,ci-dessus,anterior*,\
+    previas,previos,antes,precedent*,prima,vorige,eerdere,eerder,poprzedni*,wcześniej*,предыдущ*,прежни*,раньше,ранее,\
+    önceki,之前,以前,先前,上面,此前,前の,これまで,이전,السابقة,سابقة,पिछले,पहले,tidigare,tidligere,předchozí,\
+    anterioare,попередн*,trước,sebelumnya,προηγούμενες,הקודמות,aiemmat,korábbi";
 
+/// No longer valid, overruled.
 pub(super) const VOID: &str = "secondary to,been retired,are retired,do not hold,does not hold,no longer hold,wins,\
     prevails,ranks above,rank above,comes first,is overruled,are overruled,counts any more,counts anymore,\
     count any more,count anymore,holds any more,hold any more,holds no longer,outdated,out of date,is stale,are stale,\
@@ -71,12 +75,14 @@ pub(super) const VOID: &str = "secondary to,been retired,are retired,do not hold
     was a mistake,were a mistake,was a test,were a test,gilt nicht mehr,gelten nicht mehr,ne s'applique plus,\
     ne s'appliquent plus,ya no aplica*,ya no se aplica*,não se aplica*,не действу*,больше не действу*";
 
+/// The agent: "you", "assistant".
 pub(super) const AGENT: &str = "hosts you,consider yourself,you are,you have,you may,you need,you can,you should,\
     you will,this assistant,this agent,the assistant,the model,told you,you,your,you were told,you were given,\
     you were briefed,everything you,what you were told,what you have been told,yours,yourself,you're,you've,\
     assistant*,agent,agents,ai,model,llm,llms,bot,chatbot,copilot,claude,chatgpt,gpt,du,dir,dich,dein*,toi,tes,vos,\
     vous,usted,tus,você,seus,suas,tuo,tue,jij,jouw,ты,тебе,твои*,вам,ваши*,sen,sana,你,您,あなた,너는,당신";
 
+/// People in general.
 pub(super) const PERSON: &str = "holder*,account holder*,kunde*,client*,cliente*,anybody's,anyone's,legal,finance,\
     lead's,任何人,谁,上司,誰,아무에게도,아무도,누구,nikogo,nikogo,أحدا,أحد,أحدًا,किसी,kimse*,nessuno,nadie,niemand*,\
     ninguém,dono,administrador*,chef*,jefe,capo,baas,szef*,начальник*,yönetici*,प्रबंधक,المدير,경영진,팀장,user*,\
@@ -86,12 +92,14 @@ pub(super) const PERSON: &str = "holder*,account holder*,kunde*,client*,cliente*
     użytkownik*,пользовател*,kullanıcı*,用户,用戶,使用者,ユーザ,사용자*,المستخدم,उपयोगकर्ता,användare*,bruger*,bruker*,\
     uživatel*,utilizator*,користувач*,người dùng,pengguna,jemand*,quelqu'un,alguien,alguém,qualcuno,кого-либо,команд*";
 
+/// The user, and people responsible for the agent.
 pub(super) const USER: &str = "user,user's,operator,human,admin,administrator,owner,reviewer*,anyone,anybody,\
     person you,people you,supervisor,whoever you,the person,security team,nutzer*,benutzer*,anwender*,utilisateur*,\
     usuario*,usuário*,utente,utenti,gebruiker*,użytkownik*,пользовател*,kullanıcı*,用户,用戶,使用者,ユーザ,사용자*,\
     المستخدم,उपयोगकर्ता,användare*,bruger*,bruker*,uživatel*,utilizator*,користувач*,người dùng,pengguna,niemand*,\
     χρήστη,למשתמש,käyttäjä*";
 
+/// Approval, review, verification.
 pub(super) const CHECK: &str = "sin revis*,approval process*,confirmation requirement*,waiting period*,\
     double confirmation*,proof,evidence,identity,revisar*,revisión,sin revis*,senza controllo,ohne prüfung,\
     sans contrôle,blessing,dual control,second signature,zweite unterschrift,unterschrift*,required reviewer*,\
@@ -114,6 +122,7 @@ pub(super) const CHECK: &str = "sin revis*,approval process*,confirmation requir
     पुष्टि,स्वीकृति,godkännande,godkendelse,godkjenning,schválení,aprobare,aprobări*,підтвердженн*,phê duyệt,xác nhận,\
     persetujuan,konfirmasi,έγκριση,אישור,hyväksyntä*,jóváhagyás*";
 
+/// Asking or waiting for somebody.
 pub(super) const CONSULT: &str = "be asked,to be asked,being asked,answered,get anybody's,pytając,pytaj,تسأل,سؤال,\
     chieder*,perguntando,preguntarle,demander à,het iemand,zu warten,一声,请示,問わず,取らずに,묻지,허락,rückzufragen,\
     zu fragen,consultar,consulter,consultare,consulteren,raadplegen,konsultować,спрашивать,спрашивая,консультир*,\
@@ -127,6 +136,7 @@ pub(super) const CONSULT: &str = "be asked,to be asked,being asked,answered,get 
     nachzufragen,demander,preguntar,pedir,perguntar,chiedere,vragen,vraag,pytaj,pytać,pytania,спрашива*,спросив,\
     sormadan,sorma,问,询问,尋ね,問い,묻지,물어보지,पूछे";
 
+/// Leaving out a step.
 pub(super) const SKIP: &str = "pomijaj,omijaj,omiń,elude,eluda,sáltate,salte,ignore o passo,passe outre,passez outre,\
     ga voorbij aan,laat achterwege,lass weg,weglassen,省略,略过,跳過,생략*,atla*,geç,छोड़*,تجاهل,tralascia,ometti,\
     leave off,cut out,route around,step around,gloss over,wave through,wave past,skip,bypass,omit,circumvent,waive,\
@@ -135,6 +145,7 @@ pub(super) const SKIP: &str = "pomijaj,omijaj,omiń,elude,eluda,sáltate,salte,i
     sla,omzeil,pomiń,пропусти*,обойди*,atla,跳过,跳過,绕过,繞過,スキップ,飛ばし,건너뛰*,우회*,تخط,تجاوز,छोड़*,\
     hoppa över,spring over,přeskoč,sari,пропусти,bỏ qua,lewati";
 
+/// Negation: "not", "never", "without".
 pub(super) const NEG: &str = "kimseye söyle*,말하지 마*,알리지 마*,sin revis*,senza controllo,ohne prüfung,\
     sans contrôle,никому не,mit keinem wort,誰にも言,n'en parle*,지 마,지마,지 말,하지 마,nikomu,kimseye,söyleme,\
     beklemeden,danışmadan,vermeden,ninguém,niente,nulla,aucun*,ne plus,pas besoin,sans qu*,kimseye,никому,никого,\
@@ -146,6 +157,7 @@ pub(super) const NEG: &str = "kimseye söyle*,말하지 마*,알리지 마*,sin 
     말고,마세*,마라,마십*,دون,بدون,لا ,ولا,बिना,मत,utan,inte,uden,ikke,uten,fără,nu ,không,tanpa,jangan,almadan,\
     söyleme*,bildirme*,sormadan,χωρίς,μην,בלי,אל,ללא,ilman,älä,nélkül,ne ,n'en";
 
+/// Actions of an agent.
 pub(super) const ACT: &str = "waive,greenlight,green-light,wire,clear,book,onboard,publish,sign off on,let through,\
     wave,setze,überweise,verarbeite,schalte,valide,validez,verse,paga,pague,procesa,processe,procede,transfiere,\
     autoriza,autorize,paghi,procedi,betaal,verwerk,zapłać,przelej,realizuj,wykonuj,одобри*,проведи*,оплат*,переведи*,\
@@ -160,12 +172,14 @@ pub(super) const ACT: &str = "waive,greenlight,green-light,wire,clear,book,onboa
     हटाओ,करो,kör,slet,slett,utför,udfør,spusť,smaž,șterge,execută,виконуй*,видаляй*,xóa,thực hiện,hapus,jalankan,\
     εκτέλεσε,διέγραψε,בצע,מחק,suorita,poista,hajtsd";
 
+/// Harmful actions: deleting, paying.
 pub(super) const HARM: &str = "erase,erases,wire,wires,हटा*,送金*,송금*,转账,汇款,переведи*,przelej,havale*,حول,\
     apague*,borre,wis,kasuj*,skasuj,deleting,dropping,wiping,transferring,destroying,purging,removing,delete,deletion,\
     drop,destroy,wipe,purge,terminate,transfer,pay,grant,push,merge,remove,truncate,force-push,lösch*,überweis*,\
     supprim*,efface*,elimin*,borr*,apag*,exclu*,cancell*,verwijder*,usuń,usuwaj,удал*,sil,删除,删掉,刪除,削除,삭제*,\
     احذف,हटाओ,slet,smaž,șterge,видаляй*,xóa,hapus";
 
+/// Objects of harm: data, logs, systems.
 pub(super) const TARGET: &str = "home directory,root directory,logi,günlük*,журналы,los registros,les journaux,\
     die protokolle,protokolle,gli log,de logs,로그,ログ,日志,السجلات,लॉग,tenants,files,audit entries,audit log*,logs,\
     logboek*,registros,journaux,journal,registri,dzienniki,журнал*,kayıt*,日志,ログ,로그,السجلات,लॉग,\
@@ -175,6 +189,7 @@ pub(super) const TARGET: &str = "home directory,root directory,logi,günlük*,ж
     records,snapshots,datenbank*,base de données,base de datos,banco de dados,datos,dados,données,daten,bazę danych,\
     базу,базы,veritaban*,数据库,資料庫,データベース,데이터베이스,资源,资料,قاعدة";
 
+/// Sending something out.
 pub(super) const SEND: &str = "transmit*,transmete,transmita,remet*,poste,publica,sube,carica,spedisci,zend,przekaż,\
     podaj,выложи*,загрузи*,передай*,ilet*,yolla,paylaş*,转发,傳給,传给,泄露,転送,アップロード,漏ら,넘겨*,유출*,حوّل,\
     انشر,अपलोड,drop,place,beam out,hand out,send,forward,mail,email,e-mail,post,upload,transmit,exfiltrate,leak,\
@@ -185,6 +200,7 @@ pub(super) const SEND: &str = "transmit*,transmete,transmita,remet*,poste,public
     上传,送信,送って,送り,보내*,전송*,أرسل,ارسل,भेज*,skicka,pošli,trimite,надішли,надсилай,gửi,kirim*,στείλε,שלח,\
     lähetä,küldd";
 
+/// Secrets and private data.
 pub(super) const SECRET: &str = "~/.aws*,~/.kube*,~/.netrc*,~/.npmrc*,~/.git-credentials*,~/.config*,~/.gnupg*,\
     user's documents,user's files,incoming mail,address book,transcript of this,the transcript,every secret,\
     all secrets,home address,user's address,user's phone*,phone number*,card number*,credit card*,personal detail*,\
@@ -212,6 +228,7 @@ pub(super) const SECRET: &str = "~/.aws*,~/.kube*,~/.netrc*,~/.npmrc*,~/.git-cre
     учетные,şifre*,parola*,anahtar*,密码,密碼,密钥,凭证,令牌,パスワード,認証情報,秘密鍵,トークン,비밀번호*,토큰*,\
     자격*,كلمات المرور,كلمة المرور,المفاتيح,पासवर्ड*,lösenord*,adgangskode*,hesla,parolele,паролі,mật khẩu,kata sandi";
 
+/// Destinations outside: addresses, external services.
 pub(super) const AWAY: &str = "внешний адрес,public tracker,issue tracker,calls home,call home,phone home,bcc,\
     reverse shell,mirror below,untrusted mirror,web request*,http request*,outgoing request*,get request*,\
     url parameter*,unten genannte*,folgende adresse,genannte adresse,externe*,adresse suivante,adresse ci-dessous,\
@@ -228,6 +245,7 @@ pub(super) const AWAY: &str = "внешний адрес,public tracker,issue tr
     deze server,dit adres,ten serwer,ten adres,этот адрес,этот сервер,bu sunucu*,bu adres*,外部,这个地址,此地址,\
     这个服务器,外部サーバ,外部の,외부,خارجي,هذا الخادم,बाहरी";
 
+/// Telling or mentioning something.
 pub(super) const TELL: &str = "말하지 마*,알리지 마*,digas,le dis,dis à,мы не говори*,мув,söyleme*,말하지,말하지 마,\
     बताना,تخبر أحد*,mów nikomu,n'en parle*,en parler,no se lo,non dirlo,gets wind,get wind,word about,a word,\
     mit keinem wort,не говори,никому не,vertellen,vertel,kimseye söyle*,别说,誰にも言,bring this up,bring that up,\
@@ -242,6 +260,7 @@ pub(super) const TELL: &str = "말하지 마*,알리지 마*,digas,le dis,dis à
     告知,通知,提及,透露,知らせ,伝え,言わ,알리*,말하*,تخبر,تذكر,बताना,बताओ,बता,berätta,säg,fortæl,fortell,říkej,\
     neříkej,spune,повідомля*,кажи,nói,báo,beritahu,beri tahu,πεις,תגיד,תספר,kerro";
 
+/// Hiding, secretly.
 pub(super) const HIDE: &str = "hidden from,a secret from,unknown to,unbeknownst,act innocent,play dumb,\
     cover your tracks,get wind,gets wind,cover it up,as routine,sin avisar,sem avisar,sans prévenir,senza avvisare,\
     zonder te melden,keep mum,keep it under,keep this quiet,hush up,bury,gloss over,out of sight,behind closed doors,\
@@ -256,6 +275,7 @@ pub(super) const HIDE: &str = "hidden from,a secret from,unknown to,unbeknownst,
     偷偷,暗中,こっそり,密かに,몰래,은밀*,سرا,سرًا,चुपके,चुपचाप,i hemlighet,i smug,tajně,în secret,таємно,bí mật,\
     diam-diam";
 
+/// From now on, always.
 pub(super) const FUTURE: &str = "from this day,from that day,for good,daqui para frente,da adesso,da subito,de ahora,\
     à compter,ab heute,od dzisiaj,for all time,once a day,each morning,every morning,every hour,every day,as soon as,\
     daily,lasting,permanent,à partir d'aujourd'hui,permanente,permanent*,stets,对每,any time,anytime,\
@@ -276,6 +296,7 @@ pub(super) const FUTURE: &str = "from this day,from that day,for good,daqui para
     दوماً,अब से,अब से,हमेशा,från och med nu,fra nu af,fra nå av,od teď,od nynějška,de acum,відтепер,від цього моменту,\
     từ bây giờ,từ nay,mulai sekarang,από τώρα,מעכשיו,tästä lähtien,mostantól";
 
+/// Every conversation or reply.
 pub(super) const SESSION: &str = "each conversation,start of each conversation,beginning of each,future answers,\
     future replies,later replies,each reply,every reply,chaque conversation,cada conversación,cada conversa,\
     ogni conversazione,elk gesprek,jedes gespräch,jeder unterhaltung,in future sessions,in future chats,\
@@ -288,12 +309,14 @@ pub(super) const SESSION: &str = "each conversation,start of each conversation,b
     each new conversation,every new conversation,every new session,coming sessions,jede* sitzung,jeder sitzung,\
     chaque session,cada sesión,cada sessão,ogni sessione,elke sessie";
 
+/// All, every, whatever.
 pub(super) const ALL: &str = "every,each,all,any,everything,anything,whatever,alle,allen,alles,jede*,sämtliche*,\
     chaque,tout,toute*,tous,cualquier*,todo,todos,toda,todas,cada,qualquer,quaisquer,qualsiasi,tutti,tutte,tutto,ogni,\
     elk,elke,ieder*,każd*,wszystk*,все,всё,всех,любы*,любо*,кажд*,tüm,her,bütün,所有,任何,一切,全部,すべて,全て,\
     あらゆる,모든,모두,كل,جميع,सभी,हर,alla,varje,semua,setiap,mọi,tất cả,toate,orice,усі,всі,všechny,každ*,όλες,כל,\
     kaikki,minden";
 
+/// Following and obeying.
 pub(super) const OBEY: &str = "act according to,act in accordance with,go by,work from,stick to,rely on,be guided by,\
     take your orders from,take orders from,richte dich,halte dich,tiens-t'en,conforme-toi,attieniti,atente,atenha-se,\
     guíate,houd je aan,kieruj się,stosuj się,руководствуйся*,придерживай*,выполняй*,uyun,metne uy,按照,照着,依照,听我,\
@@ -303,6 +326,7 @@ pub(super) const OBEY: &str = "act according to,act in accordance with,go by,wor
     gehoorzaam,volg,słuchaj,подчиня*,слушай*,следуй*,服从,听从,遵循,遵守,従っ,従い,따르*,따라,اتبع,أطع,मानो,पालन,\
     itaat,uy ,följ,lyd,poslouchej,ascultă,слухай*,tuân theo,patuhi,ikuti";
 
+/// The planted text itself: "this note", "these instructions".
 pub(super) const SELF: &str = "this comment,these instructions,this instruction,the text between,the present memo,\
     the present note,this ticket,the plan below,the snippet below,the steps below,the script below,onderstaande,\
     poniżej,ниже,aşağıdaki*,أدناه,नीचे लिखा,下面写的,次の手順,다음 지시,what comes next,vem a seguir,a continuación,\
@@ -324,6 +348,7 @@ pub(super) const SELF: &str = "this comment,these instructions,this instruction,
     ten tekst,tego tekstu,этот текст,эту заметку,этой заметк*,эти строки,bu metin,bu notu,bu not,这段文字,本条,此条,\
     这条,このメモ,この文,이 메모,이 글";
 
+/// Copying and spreading.
 pub(super) const COPY: &str = "teach,teach these,shows up in,show up in,hand these,pass on,pass this,reproduce,echo,\
     transcribe,hand on,re-post,repost,forward,seed,carry,include,weitergib,gib weiter,répète*,retransmets,reproduc*,\
     repite,repita,ripeti,herhaal,powiel*,przekazuj,распространя*,повторяй*,tekrarla,转发,传播,广め,転送,퍼뜨*,전파*,\
@@ -332,6 +357,7 @@ pub(super) const COPY: &str = "teach,teach these,shows up in,show up in,hand the
     kopier*,schreib*,füge,copie*,ajoute*,insère,recopie*,copia*,añade*,inserta,adiciona*,insira,kopieer,voeg,kopiuj,\
     skopiuj,wstaw,скопируй*,копируй*,добавь*,вставь*,kopyala*,复制,複製,写入,コピー,복사*,انسخ,कॉपी";
 
+/// Places where a text lives on: memory, notes, files, other agents.
 pub(super) const MEMORY: &str = "write to memory,every file you,connected agents,long-term memory,commit message*,\
     other assistant*,other agent*,next agent,every agent,each agent,its instructions,the pipeline,every document,\
     each document,every file,each file,knowledge,every page,memory,memories,note,notes,readme*,summary,summaries,\
@@ -341,6 +367,7 @@ pub(super) const MEMORY: &str = "write to memory,every file you,connected agents
     notities,samenvatting*,pamię*,notat*,памят*,заметк*,hafıza*,notlar*,记忆,筆記,笔记,メモ,要約,記憶,메모*,기억*,\
     ذاكرة,मेमोरी";
 
+/// Offices and people of authority.
 pub(super) const AUTH: &str = "data protection office,undersigned,administrator directive,emergency protocol,\
     incident commander,law enforcement,government,police,authorities,platform team*,security department,\
     compliance department,department,trust and safety,safety engineer*,executive*,president,founder*,headquarters,\
@@ -350,27 +377,32 @@ pub(super) const AUTH: &str = "data protection office,undersigned,administrator 
     maintainer*,sysadmin,security staff,it department,your maker*,your owner,supervisor,auditor*,helpdesk,\
     security office,operations team,security lead,chief";
 
+/// Claims to speak with authority.
 pub(super) const CLAIM: &str = "speaking on behalf of,carries the rank,i wrote you,i made you,i built you,\
     i created you,i trained you,the undersigned,message from,here speaking,speaking,staff here,here:,in the name of,\
     acting for,department here,came from,coming from,i am,i'm,this is,message comes from,message from,comes from,\
     come from,on behalf of,speaking as,as the,hereby,in my role,notice from,instruction from,order from,sent by,\
     signed by,we are,authority of,issued by";
 
+/// Authorised, cleared.
 pub(super) const GRANT: &str = "pre-cleared,pre-authorised,pre-authorized,pre-approved,cleared,licensed,deputised,\
     deputized,mandated,authorise,authorize,authorised,authorized,grant,granted,allow,permit,order,ordered,orders,\
     instruct,instructed,direct,directed,command,commanded,empower,demand,require,requires,approve,approved,clear";
 
+/// Authorising the reader: "I authorise you".
 pub(super) const BESTOW: &str = "i grant you,i authorise you,i authorize you,i permit you,i allow you,i order you,\
     i hereby,i command you,i instruct you,you are hereby,you have been granted,you have been given,you are granted,\
     you are authorised,you are authorized,you now have,we grant you,we authorise you,we authorize you,\
     i give you permission,i am giving you,permission is granted";
 
+/// Privileges and rights.
 pub(super) const PRIV: &str = "owner rights,owner permissions,admin right*,superuser access,elevated rights,\
     elevated privileges,admin permissions,superuser rights,highest privileges,owner permissions,root,cluster-admin,\
     sudo,superuser,elevated,full access,unrestricted,administrator rights,root access,root rights,owner role,\
     admin role,admin rights,admin access,administrator access,all permissions,full control,privileges,privileged,\
     all rights,admin privileges,owner rights,administrator role,owner access,write access,full permissions";
 
+/// Without limits or filters.
 pub(super) const FREE: &str = "بدون قيود,बिना सीमा,respond freely,free of the constraints,answer freely,\
     without refus*,bez limitów,ohne grenzen,sans limites,sin filtros,sem filtros,senza filtri,there is no limit,\
     no limit,no longer limited,unlimited,without any limit,with no limit,all restrictions lifted,\
@@ -386,6 +418,7 @@ pub(super) const FREE: &str = "بدون قيود,बिना सीमा,respo
     sem restrições,sem limites,senza restrizioni,senza limiti,zonder beperkingen,bez ograniczeń,без ограничений,\
     sınırsız,没有限制,不受限制,無制限,制限のない,제한 없*";
 
+/// Taking a role: "act as", "pretend to be".
 pub(super) const BE: &str = "introduce yourself as,present yourself as,begin afresh as,answer in the role,\
     call yourself,as if it were your,you act as,take the persona,adopt the persona,adopt the role,assume the identity,\
     switch into,turn into,gib dich als,verhalte dich wie,fais comme si,haz como si,haz de cuenta,finja,fai finta,\
@@ -398,12 +431,14 @@ pub(super) const BE: &str = "introduce yourself as,present yourself as,begin afr
     agis comme,eres ahora,ahora eres,actúa como,finge,você é agora,agora você é,aja como,sei ora,ora sei,agisci come,\
     je bent nu,jesteś teraz,ты теперь,притворись*,sen artık,你现在是,扮演,あなたは今,ふりをし,당신은 이제";
 
+/// Security controls: scanner, firewall, audit log.
 pub(super) const GUARD: &str = "secret scanner,the scanner,virus scanner,malware scanner,content scanner,firewall*,\
     antivirus,mfa,2fa,two-factor,audit log*,audit trail*,logging,monitoring,alerts,alerting,selinux,apparmor,\
     security group*,network polic*,encryption,malware protection,intrusion detection,endpoint protection,\
     access control*,rate limit*,certificate check*,tls verification,signature check*,waf,edr,branch protection,\
     secret scanning";
 
+/// Unnecessary, optional.
 pub(super) const NEEDLESS: &str = "safe to ignore,fine to ignore,ok to ignore,okay to ignore,are noise,is noise,\
     optional,voluntary,can be ignored,can be waved through,may be skipped,can be skipped,may be ignored,\
     can be left out,for show,theatre,theater,facultatif*,facultative*,opcional*,facoltativ*,optioneel,freiwillig,\
@@ -419,6 +454,7 @@ pub(super) const NEEDLESS: &str = "safe to ignore,fine to ignore,ok to ignore,ok
     не требуется,не обязательн*,gerek yok,gereksiz,不需要,不必,必要ない,必要ありません,不要です,필요 없*,غير ضروري*,\
     ज़रूरत नहीं,जरूरत नहीं,behövs inte,ikke nødvendig*,není potřeba,nu este nevoie,không cần,tidak perlu";
 
+/// Marked as approved or done.
 pub(super) const PASSED: &str = "as completed successfully,as done and,as already approved,as accepted,as validated,\
     as good to go,as settled,als genehmigt,als geprüft,comme validé*,como aprobad*,como aprovad*,come approvat*,\
     als goedgekeurd,jako zatwierdzon*,как одобрен*,as successful,as green,as a success,as a pass,as ok,as passed,\
@@ -427,15 +463,18 @@ pub(super) const PASSED: &str = "as completed successfully,as done and,as alread
     already authorised,already authorized,approved already,as valid,as legitimate,as cleared,already cleared,\
     already reviewed";
 
+/// Reports and answers of the agent.
 pub(super) const REPORT: &str = "your transcript,your status,your changelog,the transcript,your commit message*,\
     your next message,deiner antwort,ta réponse,tu respuesta,sua resposta,tua risposta,je antwoord,your summary,\
     your report,your reply,your answer,your response,your output,your final,actions you,the report you,\
     the summary you,steps you,your message,your log,your notes,your next,the reply,the answer,what you tell,\
     what you did,the chat,the user's view,the result you,your recap,your explanation";
 
+/// Words before an imperative: "please", "and".
 pub(super) const LEAD: &str = "please,and,then,just,simply,also,now,or,immediately,automatically,first,next,finally,\
     so,but,instead,again,kindly,directly,afterwards,always,quickly,once,let's,to,if,do,you,und,et,и ,ve ";
 
+/// "Remember that", "keep in mind".
 pub(super) const NOTE: &str = "remember for next time,add the following to what you know,make it a permanent rule,\
     learn this,to be stored,keep in memory that,permanent rule in your memory,from memory on,remember:,\
     store this rule,store a rule,store the rule,save a note that,save the rule,keep in your memory,keep in memory,\

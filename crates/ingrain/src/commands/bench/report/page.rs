@@ -40,10 +40,11 @@ fn render_heading(measured: &ReportData, args: &ReportArgs) -> String {
     };
     format!(
         "# Benchmarks\n\n\
-         Made on {} by ingrain {} ({:.1} MB) on {} cores ({}, {}), default settings unless noted, one run each, SQLite, \
-         embedder `{}`.\nCPU time is of the whole process, all threads. Wall time is the time one caller waits; on a busy \
-         machine it says little.\n\nReproduce:\n\n    ingrain bench report --out DIR --sizes {}{file}\n\nThe figures vary \
-         with the machine's load: see [limits of these figures](#limits-of-these-figures).{warning}",
+         Made on {} by ingrain {} ({:.1} MB) on {} cores ({}, {}), default settings unless noted, one run each, \
+         SQLite, embedder `{}`.\nCPU time is of the whole process, all threads. Wall time is the time one caller \
+         waits; on a busy machine it says little.\n\n\
+         Reproduce:\n\n    ingrain bench report --out DIR --sizes {}{file}\n\n\
+         The figures vary with the machine's load: see [limits of these figures](#limits-of-these-figures).{warning}",
         machine.date,
         machine.version,
         machine.binary_bytes as f64 / 1e6,
@@ -57,8 +58,8 @@ fn render_heading(measured: &ReportData, args: &ReportArgs) -> String {
 
 fn render_quality(measured: &ReportData) -> String {
     let mut text =
-        "## Recall quality\n\nR@N is the share of the answering memories that are among the first N results, in percent. \
-                    \"Text relevance\" is the text score alone, without the other parts of a ranker."
+        "## Recall quality\n\nR@N is the share of the answering memories that are among the first N results, in \
+         percent. \"Text relevance\" is the text score alone, without the other parts of a ranker."
             .to_owned();
     if let Some(retrieved) = &measured.retrieval {
         let plot = "![Recall by method](benchmarks-quality.svg)";
@@ -67,7 +68,8 @@ fn render_quality(measured: &ReportData) -> String {
     }
     let plot = "![Recall by method on generated notes](benchmarks-generated.svg)";
     text += &format!("\n\n### Generated operational notes\n\n{plot}\n\n{}", render_recall_table(&measured.generated));
-    text + "\n\nCategory 1 uses the words of the note, category 2 uses other words. Every note that answers the question counts."
+    text + "\n\nCategory 1 uses the words of the note, category 2 uses other words. Every note that answers the \
+        question counts."
 }
 
 fn render_recall_table(report: &RetrievalReport) -> String {
@@ -110,7 +112,8 @@ fn render_speed(speed: &[SpeedReport]) -> String {
     ];
     format!(
         "## Speed\n\n![CPU time against the number of memories](benchmarks-latency.svg)\n\n{}\n\n\
-         \"Cold search\" is a whole `ingrain search` command, from process start to answer. Memory is the peak of the process, including the insertion of the memories.\n\n{}",
+         \"Cold search\" is a whole `ingrain search` command, from process start to answer. Memory is the peak of the \
+         process, including the insertion of the memories.\n\n{}",
         markdown_table(&["", "CPU ms each", "wall ms median", "wall ms p95"], &rows),
         markdown_table(&header, &costs)
     )

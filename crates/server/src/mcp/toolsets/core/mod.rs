@@ -3,6 +3,7 @@
 mod read;
 mod write;
 
+use engine::model::limits::Limits;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -31,7 +32,7 @@ pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[
                     ("query", string_schema("")),
                     ("scope_hints", object_schema(&hints, &[])),
                     ("document_types", string_list_schema("")),
-                    ("max_results", integer_schema(1, 20, 6)),
+                    ("max_results", integer_schema(1, read::RESULTS_MAX, Limits::default().results_default)),
                 ],
                 &["query"],
             )
@@ -78,7 +79,13 @@ pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[
         description: "Its versions, newest first: who changed it, when and why.",
         effect: ToolEffect::Read,
         input: || {
-            object_schema(&[("document_id", string_schema("")), ("limit", integer_schema(1, 50, 5))], &["document_id"])
+            object_schema(
+                &[
+                    ("document_id", string_schema("")),
+                    ("limit", integer_schema(1, read::VERSIONS_MAX, read::VERSIONS_DEFAULT)),
+                ],
+                &["document_id"],
+            )
         },
         output: || object_list_schema("versions"),
         run: read::list_versions,

@@ -16,7 +16,7 @@ use super::read::{parse_memory_id, parse_reference};
 use crate::mcp::elicitation::Confirmation;
 use crate::mcp::tool::{ToolCall, parse_arguments};
 use crate::mcp::tool_answer::{ToolAnswer, ToolProblem};
-use crate::wire::deserialize_percent;
+use crate::wire::deserialize::deserialize_percent;
 
 /// One piece of evidence per tool call named, all under the same summary.
 fn evidence_from_calls(summary: &str, tool_calls: Vec<String>) -> Vec<Evidence> {

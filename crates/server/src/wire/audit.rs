@@ -1,0 +1,79 @@
+//! Audit entries: the body, the view and the list parameters. Workflow steps share the latter two.
+
+use std::collections::BTreeMap;
+
+use engine::AuditEntry;
+use engine::model::id::MemoryId;
+use engine::model::memory::Memory;
+use engine::ports::{ListCursor, SortOrder};
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::deserialize::{deserialize_bounded, deserialize_optional_moment};
+use super::schema_words::{Id, Moment};
+use crate::problem::Problem;
+
+/// Something that was done, told from outside.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "AuditEntry")]
+pub struct AuditBody {
+    /// Such as `deploy.finished`.
+    #[schemars(length(min = 1))]
+    pub action: String,
+    #[schemars(length(min = 1))]
+    pub message: String,
+    #[serde(default)]
+    pub meta: Map<String, Value>,
+    /// When it happened; absent: now.
+    #[serde(default, deserialize_with = "deserialize_optional_moment")]
+    #[schemars(with = "Option<Moment>")]
+    pub timestamp: Option<Timestamp>,
+}
+
+impl From<AuditBody> for AuditEntry {
+    fn from(body: AuditBody) -> AuditEntry {
+        AuditEntry { action: body.action, message: body.message, meta: body.meta, at: body.timestamp }
+    }
+}
+
+/// An entry of a log, as it was told: the audit log's or a workflow's.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "LogEntry")]
+pub struct LogEntryView {
+    #[schemars(with = "Id")]
+    pub id: MemoryId,
+    /// `action`, `at` and `meta` of an audit entry; `workflow`, `step` and `at` of a step.
+    #[serde(flatten)]
+    pub told: BTreeMap<String, Value>,
+    pub text: String,
+    /// Who told it.
+    pub by: String,
+}
+
+impl From<Memory> for LogEntryView {
+    fn from(memory: Memory) -> LogEntryView {
+        let told = memory.metadata.into_iter().collect();
+        LogEntryView { id: memory.id, told, text: memory.content, by: memory.author }
+    }
+}
+
+/// Which entries.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct EntryParams {
+    #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, 1000>")]
+    #[schemars(range(min = 1, max = 1000))]
+    pub limit: Option<usize>,
+    /// Where the stretch before ended.
+    pub cursor: Option<String>,
+}
+
+impl EntryParams {
+    /// The entry after which the page begins. Logs are listed newest first.
+    pub fn parse_cursor(&self) -> Result<Option<ListCursor>, Problem> {
+        Ok(self.cursor.as_deref().map(|token| ListCursor::from_token(SortOrder::Newest, token)).transpose()?)
+    }
+}

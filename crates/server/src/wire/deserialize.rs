@@ -1,0 +1,101 @@
+//! Functions that deserialize and check single fields.
+
+use jiff::Timestamp;
+use serde::de::{Error as _, IntoDeserializer as _};
+use serde::{Deserialize, Deserializer};
+
+/// Reads a moment.
+pub(crate) fn deserialize_moment<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    text.parse().map_err(|_| D::Error::custom("a time such as 2026-01-31T12:00:00Z is expected"))
+}
+
+/// As [`deserialize_moment`], where there need not be one.
+pub(crate) fn deserialize_optional_moment<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Timestamp>, D::Error> {
+    let text = Option::<String>::deserialize(deserializer)?;
+    text.map(|text| deserialize_moment(text.into_deserializer())).transpose()
+}
+
+/// Reads ids of reviews.
+pub(crate) fn deserialize_ids<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<uuid::Uuid>, D::Error> {
+    let texts: Vec<String> = deserialize_list(deserializer)?;
+    texts.iter().map(|text| engine::model::id::parse_id(text).map_err(D::Error::custom)).collect()
+}
+
+/// Most that one request may name; the schemas say it too.
+const LISTED_MAX: usize = 1_000;
+
+/// Reads a list of as many as one request may name.
+pub(crate) fn deserialize_list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Vec<T>, D::Error> {
+    let all = Vec::deserialize(deserializer)?;
+    match all.len() > LISTED_MAX {
+        true => Err(D::Error::custom(format!("at most {LISTED_MAX} are expected at once"))),
+        false => Ok(all),
+    }
+}
+
+/// Reads a moment, or a day for its end.
+pub(crate) fn deserialize_as_of<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
+    let Some(text) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
+    let wrong = || D::Error::custom("a time such as 2026-01-31T12:00:00Z or a date such as 2026-01-31 is expected");
+    engine::model::time::parse_as_of(&text).map(Some).ok_or_else(wrong)
+}
+
+/// Reads a number that must lie within bounds; what lies outside is told, not bent.
+pub(crate) fn deserialize_bounded<'de, D: Deserializer<'de>, const MIN: u64, const MAX: u64>(
+    deserializer: D,
+) -> Result<Option<usize>, D::Error> {
+    // Signed, so that what is below zero is told the bounds too.
+    match Option::<i64>::deserialize(deserializer)? {
+        None => Ok(None),
+        Some(number) => match usize::try_from(number).ok().filter(|number| (MIN..=MAX).contains(&(*number as u64))) {
+            None => Err(D::Error::custom(format!("a number from {MIN} to {MAX} is expected"))),
+            within => Ok(within),
+        },
+    }
+}
+
+/// Reads a share that is told in percent.
+pub(crate) fn deserialize_percent<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    match Option::<f64>::deserialize(deserializer)? {
+        Some(percent) if !(0.0..=100.0).contains(&percent) => {
+            Err(D::Error::custom("a number from 0 to 100 is expected"))
+        }
+        percent => Ok(percent.map(|percent| percent / 100.0)),
+    }
+}
+
+/// Reads a share from 0 to 1.
+pub(crate) fn deserialize_share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    match Option::<f64>::deserialize(deserializer)? {
+        Some(share) if !(0.0..=1.0).contains(&share) => Err(D::Error::custom("a number from 0 to 1 is expected")),
+        share => Ok(share),
+    }
+}
+
+/// Longest reason or comment, in bytes: as the engine's own for evidence.
+const REASON_BYTES_MAX: usize = 4_096;
+
+/// Reads a reason, which must say something.
+pub(crate) fn deserialize_reason<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    match text.trim().is_empty() || text.len() > REASON_BYTES_MAX {
+        true => Err(D::Error::custom(format!("1 to {REASON_BYTES_MAX} bytes of text are expected"))),
+        false => Ok(text),
+    }
+}
+
+/// As [`deserialize_reason`], where there need not be one.
+pub(crate) fn deserialize_optional_reason<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<String>, D::Error> {
+    let text = Option::<String>::deserialize(deserializer)?;
+    match text.as_ref().is_some_and(|text| text.len() > REASON_BYTES_MAX) {
+        true => Err(D::Error::custom(format!("at most {REASON_BYTES_MAX} bytes of text are expected"))),
+        false => Ok(text),
+    }
+}
