@@ -222,8 +222,9 @@ pub struct GlobalArgs {
     /// Slug of the tenant; default: default
     #[arg(long, global = true, value_name = "SLUG")]
     tenant: Option<String>,
-    /// Caller: admin (default), reviewer[:ID], user:ID, agent:NAME or service:NAME
-    #[arg(long = "as", global = true, value_name = "WHO", value_parser = validate_flag::<Identity>)]
+    // `help` instead of a doc comment: rustdoc would read `[:ID]` as a link.
+    #[arg(long = "as", global = true, value_name = "WHO", value_parser = validate_flag::<Identity>,
+        help = "Caller: admin (default), reviewer[:ID], user:ID, agent:NAME or service:NAME")]
     identity: Option<String>,
     /// Person that the caller is or acts for
     #[arg(long, global = true, value_name = "ID")]

@@ -47,8 +47,11 @@ enum KeyCommand {
 struct CreateKeyArgs {
     /// Name of the key
     name: String,
-    /// Holder: admin, reviewer[:ID], user:ID, agent:NAME or service:NAME
-    #[arg(long = "for", value_name = "WHO")]
+    #[arg(
+        long = "for",
+        value_name = "WHO",
+        help = "Holder: admin, reviewer[:ID], user:ID, agent:NAME or service:NAME"
+    )]
     holder: Identity,
     /// Caller fields it may set in headers: agent, user, conversation, session, run, pipeline (comma-separated)
     #[arg(long, value_delimiter = ',', value_name = "WHAT")]

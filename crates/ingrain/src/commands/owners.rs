@@ -22,8 +22,8 @@ enum OwnersCommand {
         /// Slug of the store
         #[arg(value_name = "STORE")]
         store: String,
-        /// PATTERN=REVIEWER[,REVIEWER], for example 'nginx/**=reviewer:ana' (repeatable)
-        #[arg(long, value_name = "RULE", required = true, value_parser = parse_rule)]
+        #[arg(long, value_name = "RULE", required = true, value_parser = parse_rule,
+            help = "PATTERN=REVIEWER[,REVIEWER], for example 'nginx/**=reviewer:ana' (repeatable)")]
         rule: Vec<OwnerRule>,
     },
     /// Remove the owner rules of a store: every reviewer decides
