@@ -1,4 +1,5 @@
-//! Who asks through a door: settled at start, by the client's name for itself, or by each HTTP request. Never by a model.
+//! Who asks through a door: settled at start, by the client's name for itself, or by each HTTP request. Never by a
+//! model.
 
 use std::sync::{Arc, OnceLock};
 

@@ -79,7 +79,8 @@ pub(super) fn get_prompt(
         given.ok_or_else(|| ErrorData::invalid_params(format!("argument `{}` is missing", words.argument.0), None))?;
     let text = match words.name {
         "remember-this" => format!(
-            "Please remember the following with memory_remember, as a durable lesson in your own words, with evidence of where it comes from:\n\n{given}"
+            "Please remember the following with memory_remember, as a durable lesson in your own words, with \
+             evidence of where it comes from:\n\n{given}"
         ),
         name => {
             let block = context_block(engine, caller, given, purpose)?;

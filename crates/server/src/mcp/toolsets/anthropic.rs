@@ -22,8 +22,8 @@ const FILES_MAX: usize = 1_000;
 pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[ToolSpec {
     name: "memory",
     title: "Memory files",
-    description: "Your own files under /memories, kept between conversations: view, create, str_replace, insert, delete, rename. \
-                  View the folder before a task; note durable progress and lessons. Never secrets.",
+    description: "Your own files under /memories, kept between conversations: view, create, str_replace, insert, \
+                  delete, rename. View the folder before a task; note durable progress and lessons. Never secrets.",
     effect: ToolEffect::Files,
     input: || {
         let line = json!({ "type": "integer" });
@@ -262,7 +262,8 @@ fn str_replace(call: &ToolCall<'_>, path: &str, old: &str, new: &str) -> Command
             let snippet = file_view::render_snippet(&content, *at, new);
             replace_content(call, &memory, content)?;
             Ok(format!(
-                "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n{snippet}"
+                "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n\
+                {snippet}"
             ))
         }
         many => {
@@ -270,7 +271,8 @@ fn str_replace(call: &ToolCall<'_>, path: &str, old: &str, new: &str) -> Command
                 many.iter().map(|at| (memory.content[..*at].matches('\n').count() + 1).to_string()).collect();
             let lines = lines.join(", ");
             fail_with_message(format!(
-                "No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {lines}. Please ensure it is unique"
+                "No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {lines}. Please \
+                 ensure it is unique"
             ))
         }
     }
