@@ -1,5 +1,5 @@
-//! Who asks through a door: settled at start, by the client's name for itself, or by each HTTP request. Never by a
-//! model.
+//! The caller of an MCP request: fixed at start, named by the client, or authenticated per HTTP request. Never chosen
+//! by a model.
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,30 +13,30 @@ use rmcp::service::RequestContext;
 use super::{Door, http};
 use crate::auth::AuthenticatedCaller;
 
-/// Longest name taken from a client, in characters: names of agents are short.
+/// Longest agent name taken from a client, in characters.
 const CLIENT_NAME_CHARS_MAX: usize = 64;
 
-/// Where a door learns who asks.
+/// Where a door gets its caller from.
 #[derive(Clone)]
 pub(super) enum CallerSource {
-    /// The flags said so.
+    /// From the command line.
     Fixed,
-    /// The flags said all but the agent's name.
+    /// From the command line, with the agent's name from the client.
     ClientName,
-    /// The key or token of each request does.
+    /// From the key or token of each request.
     Request(HttpSession),
 }
 
-/// What a session of the older era keeps.
+/// State of an HTTP session; only the older protocol has sessions.
 #[derive(Clone)]
 pub(super) struct HttpSession {
-    /// The conversation of callers that name none, and the run of those among them that nobody watches.
+    /// Conversation of callers without one of their own, and run of unattended callers without one.
     pub(super) conversation: String,
-    /// The principal that opened it: a session is not shared.
+    /// The principal that opened the session. No other may use it.
     pub(super) holder: Arc<OnceLock<String>>,
 }
 
-/// The door as this request's caller stands before it.
+/// The door with the caller and the set-up of this request.
 pub(super) fn door_for_request(door: &Door, context: &RequestContext<RoleServer>) -> Result<Door, ErrorData> {
     match &door.caller_source {
         CallerSource::Fixed => Ok(door.clone()),
@@ -50,8 +50,9 @@ pub(super) fn door_for_request(door: &Door, context: &RequestContext<RoleServer>
         CallerSource::Request(session) => {
             let parts = context.extensions.get::<Parts>();
             let auth = parts.and_then(|parts| Some((parts, parts.extensions.get::<AuthenticatedCaller>()?)));
-            // INVARIANT: the gatekeeper stands before this door; a request without a caller is nobody's.
-            let (parts, auth) = auth.ok_or_else(|| ErrorData::invalid_request("nobody is asking", None))?;
+            // INVARIANT: `guard_request` runs before this service and inserts the caller.
+            let (parts, auth) =
+                auth.ok_or_else(|| ErrorData::invalid_request("the request is not authenticated", None))?;
             let caller = caller_in_session(&auth.caller, session, context)?;
             let setup = http::setup_from_query(&door.setup, parts.uri.query().unwrap_or_default())?;
             Ok(Door { caller: Arc::new(caller), setup: Arc::new(setup), ..door.clone() })
@@ -66,21 +67,22 @@ fn with_agent_name(caller: &Caller, agent: &str) -> Caller {
     }
 }
 
-/// Letters, digits and a few marks of what a client calls itself.
+/// The client's name reduced to letters, digits, `-`, `_` and `.`, in lower case.
 fn sanitize_client_name(name: &str) -> Option<String> {
-    let kept = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
-    let name: String = name.trim().chars().take(CLIENT_NAME_CHARS_MAX).map(kept).collect();
+    let replace = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
+    let name: String = name.trim().chars().take(CLIENT_NAME_CHARS_MAX).map(replace).collect();
     let name = name.trim_matches('-').to_lowercase();
     (!name.is_empty()).then_some(name)
 }
 
-/// Whether a request is of the newer era.
+/// Whether a request uses the stateless protocol, from 2026-07-28 on.
 pub(super) fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
     let version = context.protocol_version();
     version.is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
 }
 
-/// Sessions are of the older era; the newer has none, and there a conversation is named by header or not at all.
+/// The caller with the session's conversation and run. The stateless protocol has no sessions: there, only headers name
+/// a conversation.
 fn caller_in_session(
     caller: &Caller,
     session: &HttpSession,

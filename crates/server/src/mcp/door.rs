@@ -1,4 +1,4 @@
-//! One client's door: who it is, what it is offered, and how a call gets to the engine.
+//! The MCP handler of one client: its caller, the tools it is offered, and how a call enters the engine.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,16 +22,16 @@ use crate::entrance::{Entrance, Pool};
 use crate::problem::Problem;
 use crate::telemetry;
 
-/// A save that took longer waited for somebody: far beyond what a disk takes.
+/// A save that takes longer has waited for another process: far above the time of a disk write.
 const SLOW_SAVE_THRESHOLD: Duration = Duration::from_millis(50);
-/// Verb in the metrics of a call to a tool that does not exist: the name of the client is no label.
+/// Verb in the metrics for calls to unknown tools. The client's own word would make unbounded labels.
 const UNKNOWN_TOOL_VERB: &str = "mcp_unknown_tool";
-/// JSON-RPC code of a request the entrance refused; the range from -32000 is free for servers.
+/// JSON-RPC code of a request that the entrance refused; -32000 to -32099 is the range for servers.
 const ENTRANCE_REFUSAL: ErrorCode = ErrorCode(-32_000);
-/// Characters of a memory shown to a person who is asked about it.
+/// Characters of a memory shown in a question about it.
 const QUESTION_CHARS_MAX: usize = 200;
 
-/// How an MCP door is set up: at start, by the operator. A model can neither see nor change it.
+/// Set-up of an MCP door, chosen by the operator at start. A model can neither see nor change it.
 #[derive(Clone, Debug)]
 pub struct DoorSetup {
     pub toolsets: Vec<Toolset>,
@@ -44,20 +44,20 @@ impl Default for DoorSetup {
     }
 }
 
-/// One client's door.
+/// The handler of one client. Cheap to clone.
 #[derive(Clone)]
 pub struct Door {
     pub(super) entrance: Entrance,
     pub(super) caller: Arc<Caller>,
     pub(super) caller_source: CallerSource,
     pub(super) setup: Arc<DoorSetup>,
-    /// With write tools on demand: whether `load_toolset` asked for them.
+    /// With write tools on demand: whether `load_toolset` has loaded them.
     pub(super) writes_loaded: Arc<AtomicBool>,
-    /// Counts the changes of what is offered, for those who listen.
+    /// Counts changes of the tool list, for subscribed clients.
     pub(super) tool_changes: watch::Sender<u64>,
-    /// Whose turn it is, where calls are done in the order they came.
+    /// Held during a call, if calls run in the order they came.
     pub(super) order_lock: Option<Arc<Mutex<()>>>,
-    /// Where calls are done as they are asked for: whether the last save was held up.
+    /// Set if calls may run inline; the flag says whether the last save was slow.
     pub(super) inline_calls: Option<Arc<AtomicBool>>,
 }
 
@@ -76,24 +76,24 @@ impl Door {
         Door { entrance, caller, caller_source, setup, writes_loaded, tool_changes, order_lock, inline_calls }
     }
 
-    /// The configured bounds of the HTTP door, for a door of its own.
+    /// Bounds this door by configured limits, with an entrance of its own.
     pub fn with_limits(self, limits: &HttpLimits) -> Door {
         Door { entrance: Entrance::new(self.entrance.engine().clone(), Arc::default(), limits), ..self }
     }
 
-    /// The agent goes by the name its client gives: nobody chose another at start.
+    /// Names the agent after its client: no name was chosen at start.
     pub fn with_client_name(self) -> Door {
         Door { caller_source: CallerSource::ClientName, ..self }
     }
 
-    /// Calls are done one after the other, as they came: for a door with one client.
+    /// Runs tool calls one at a time, in the order they came. For a door with one client.
     pub fn with_ordered_calls(self) -> Door {
         Door { order_lock: Some(Arc::default()), ..self }
     }
 
-    /// Calls are done where they are asked for. For a door with one client on a database of this machine: there a call
-    /// takes not much longer than the way to another thread and back. A save may have to wait for another process; the
-    /// ones after it are done on another thread, until one is quick again, so that pings are answered meanwhile.
+    /// Runs calls on the thread that reads the client's messages. For one client and a local database: there a call
+    /// takes little longer than the switch to another thread and back. After a slow save, saves run on a blocking
+    /// thread until one is fast again, so that pings are answered while another process holds the database.
     pub fn with_inline_calls(self) -> Door {
         Door { inline_calls: Some(Arc::default()), ..self }
     }
@@ -126,21 +126,21 @@ impl Door {
         answer.map_err(|problem| to_protocol_error(&problem))
     }
 
-    /// What a call comes to, as far as no person has to be asked.
+    /// Runs a tool call up to its answer, or up to the question for a person.
     pub(super) async fn start_call(
         &self,
         context: &RequestContext<RoleServer>,
         request: CallToolRequestParams,
     ) -> Result<CallStep, ErrorData> {
-        let _turn = self.lock_order().await;
+        let _order = self.lock_order().await;
         let spec = tool_selection::find_tool(&request.name);
         let (verb, pool) = spec.map_or((UNKNOWN_TOOL_VERB, Pool::Calls), |spec| (spec.name, spec.effect.pool()));
         let inline = self
             .inline_calls
             .as_ref()
-            .filter(|held_up| spec.is_some_and(|spec| can_run_inline(spec, &request, held_up)));
+            .filter(|slow_save| spec.is_some_and(|spec| can_run_inline(spec, &request, slow_save)));
         let work = move |door: &Door, engine: &Engine| door.answer_call(engine, request);
-        let began = Instant::now();
+        let started = Instant::now();
         let step = match inline {
             Some(_) => {
                 let door = caller::door_for_request(self, context)?;
@@ -153,32 +153,32 @@ impl Door {
             None => self.run_blocking(context, verb, pool, work).await?,
         };
         // Only a save shows whether another process writes.
-        if let (Some(held_up), Pool::Saves) = (&self.inline_calls, pool) {
-            held_up.store(began.elapsed() > SLOW_SAVE_THRESHOLD, Ordering::Relaxed);
+        if let (Some(slow_save), Pool::Saves) = (&self.inline_calls, pool) {
+            slow_save.store(started.elapsed() > SLOW_SAVE_THRESHOLD, Ordering::Relaxed);
         }
         step.or_else(|problem| refuse_call(&problem).map(|refusal| CallStep::Done(Err(refusal))))
     }
 
     pub(super) async fn lock_order(&self) -> Option<MutexGuard<'_, ()>> {
         match &self.order_lock {
-            Some(turn) => Some(turn.lock().await),
+            Some(lock) => Some(lock.lock().await),
             None => None,
         }
     }
 }
 
-/// Whether a call can be done on the thread that hears the client.
-fn can_run_inline(spec: &tool::ToolSpec, request: &CallToolRequestParams, held_up: &AtomicBool) -> bool {
+/// Whether a call can run on the thread that reads the client's messages.
+fn can_run_inline(spec: &tool::ToolSpec, request: &CallToolRequestParams, slow_save: &AtomicBool) -> bool {
     match spec.effect {
         tool::ToolEffect::Read => true,
         tool::ToolEffect::Write | tool::ToolEffect::Files => {
-            spec.confirmation_question(request.arguments.as_ref()).is_none() && !held_up.load(Ordering::Relaxed)
+            spec.confirmation_question(request.arguments.as_ref()).is_none() && !slow_save.load(Ordering::Relaxed)
         }
         tool::ToolEffect::Delete => false,
     }
 }
 
-/// What a model is told of a call the entrance did not run to its end: that it is busy or late, as a tool's answer.
+/// The tool answer for a call that the entrance refused or gave up on; an error for one that panicked.
 pub(super) fn refuse_call(problem: &Problem) -> Result<tool_answer::ToolProblem, ErrorData> {
     match is_entrance_refusal(problem) {
         true => Ok(problem.into()),
@@ -186,7 +186,7 @@ pub(super) fn refuse_call(problem: &Problem) -> Result<tool_answer::ToolProblem,
     }
 }
 
-/// The same for requests that are no tool calls.
+/// As [`refuse_call`], for requests that are not tool calls: a JSON-RPC error.
 fn to_protocol_error(problem: &Problem) -> ErrorData {
     match is_entrance_refusal(problem) {
         true => {
@@ -206,19 +206,19 @@ fn call_aborted() -> ErrorData {
 }
 
 impl Door {
-    /// Says that the tools are others now: to those who listen, and to a client of the older era at once.
+    /// Announces a changed tool list: to subscriptions, and to a client with a session directly.
     pub(super) async fn notify_tools_changed(&self, context: &RequestContext<RoleServer>) {
         self.tool_changes.send_modify(|count| *count += 1);
         if !caller::is_stateless(context) {
-            // A client that is gone needs no notice.
+            // A client that has disconnected needs no notification.
             let _ = context.peer.notify_tool_list_changed().await;
         }
     }
 
-    /// Tells whoever asked for it how far a call is: a verb is one step.
+    /// Sends progress if the client asked for it. A call is one step: 0.0 at its start, 1.0 at its end.
     pub(super) async fn report_progress(&self, context: &RequestContext<RoleServer>, done: f64) {
         if let Some(token) = context.meta.get_progress_token() {
-            // A client that is gone needs no notice.
+            // A client that has disconnected needs no notification.
             let _ = context.peer.notify_progress(ProgressNotificationParam::new(token, done).with_total(1.0)).await;
         }
     }
@@ -236,7 +236,7 @@ impl Door {
         }
     }
 
-    /// The question with what it is about, where that is one memory.
+    /// The question for a person, with an excerpt of the memory it is about.
     fn question_with_memory(
         &self,
         engine: &Engine,
@@ -261,17 +261,17 @@ impl Door {
         engine: &Engine,
         spec: &tool::ToolSpec,
         request: CallToolRequestParams,
-        said: elicitation::Confirmation,
+        confirmation: elicitation::Confirmation,
     ) -> tool_answer::ToolAnswer {
-        let call = ToolCall { engine, caller: &self.caller, confirmation: said };
+        let call = ToolCall { engine, caller: &self.caller, confirmation };
         telemetry::tool_span(spec.name).in_scope(|| (spec.run)(&call, request.arguments.unwrap_or_default()))
     }
 }
 
-/// How far a call got in one go.
+/// How far a call got without a person.
 pub(super) enum CallStep {
     Done(tool_answer::ToolAnswer),
-    /// A person has to be asked this first.
+    /// A person has to confirm first; the text is the question.
     AskPerson(&'static tool::ToolSpec, Box<CallToolRequestParams>, String),
     NotOffered(String),
 }

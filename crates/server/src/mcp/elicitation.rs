@@ -1,4 +1,4 @@
-//! Asking the person behind a client, in the way of its era; where the client cannot, nobody was asked.
+//! Questions to the person behind a client (elicitation), in both generations of the protocol.
 
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -9,34 +9,36 @@ use rmcp::service::RequestContext;
 
 use super::caller::is_stateless;
 
-/// What the person said.
+/// The person's decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Confirmation {
     Yes,
     No,
-    /// The client cannot ask, or there was nothing to ask.
+    /// The client cannot ask, or no confirmation was needed.
     NotAsked,
 }
 
 pub(super) enum AskOutcome {
     Answered(Confirmation),
-    /// The question goes out with this answer; the client calls again with the reply.
+    /// Stateless protocol: this answer carries the question, and the client repeats the call with the reply.
     QuestionSent(Box<CallToolResponse>),
 }
 
 const CONFIRM_FIELD: &str = "confirm";
 
+/// Asks the person to confirm a call, or reads the reply that came with a repeated call.
 pub(super) async fn ask_person(
     context: &RequestContext<RoleServer>,
     request: &CallToolRequestParams,
     question: String,
 ) -> Result<AskOutcome, ErrorData> {
     if let Some(reply) = request.input_responses.as_ref().and_then(|replies| replies.get(CONFIRM_FIELD)) {
+        // An unreadable reply counts as no.
         let result: Option<ElicitResult> = serde_json::from_value(reply.clone()).ok();
         return Ok(AskOutcome::Answered(result.map_or(Confirmation::No, |result| to_confirmation(&result))));
     }
-    let can = context.client_capabilities().is_some_and(|capabilities| capabilities.elicitation.is_some());
-    if !can {
+    let can_ask = context.client_capabilities().is_some_and(|capabilities| capabilities.elicitation.is_some());
+    if !can_ask {
         return Ok(AskOutcome::Answered(Confirmation::NotAsked));
     }
     let schema = ElicitationSchema::builder()
@@ -51,11 +53,11 @@ pub(super) async fn ask_person(
         return Ok(AskOutcome::QuestionSent(Box::new(CallToolResponse::InputRequired(required))));
     }
     tokio::select! {
-        // What was called off is not done, whatever is said to it later.
-        () = context.ct.cancelled() => Err(ErrorData::invalid_request("the call was called off", None)),
-        said = context.peer.create_elicitation(params) => match said {
+        // A cancelled call is not run, whatever the person decides later.
+        () = context.ct.cancelled() => Err(ErrorData::invalid_request("the call was cancelled", None)),
+        reply = context.peer.create_elicitation(params) => match reply {
             Ok(result) => Ok(AskOutcome::Answered(to_confirmation(&result))),
-            // A client that says it can and then cannot has asked nobody.
+            // The client declared elicitation but could not ask.
             Err(_) => Ok(AskOutcome::Answered(Confirmation::NotAsked)),
         },
     }

@@ -1,5 +1,5 @@
-//! What the official conformance suite expects a server under test to offer. In test builds only, on the product's own
-//! door and transport; written as the JSON of the suite's own words.
+//! Tools, resources and prompts that the official MCP conformance suite expects of a server under test. In test builds
+//! only, on the product's own handler and transport. Names and texts are those of the suite.
 
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::Door;
 
-/// One pixel, and a sound of nothing.
+/// A PNG of one pixel, and an empty WAV file.
 const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const SILENCE: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA=";
 const STATE_ONE: &str = "fixture-state-1";
@@ -52,7 +52,7 @@ fn from_json<T: DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
     serde_json::from_value(value).map_err(|error| ErrorData::internal_error(error.to_string(), None))
 }
 
-/// The fixtures also log and are watched.
+/// Adds logging and resource subscriptions, which only the fixtures have.
 pub(super) fn extend_capabilities(standing: ServerCapabilities) -> ServerCapabilities {
     let mut value = serde_json::to_value(&standing).unwrap_or_default();
     value["logging"] = json!({});
@@ -185,7 +185,7 @@ fn input_required(requests: Value, state: Option<&str>) -> Result<CallToolRespon
     from_json(required).map(CallToolResponse::InputRequired)
 }
 
-/// A fixture's answer; `None` where the tool is one of the product's.
+/// A fixture's answer; `None` if the tool is one of the product.
 pub(super) async fn call_tool(
     door: &Door,
     request: &CallToolRequestParams,
@@ -310,7 +310,7 @@ async fn call_plain_tool(
             }
             text_response("Tool with logging executed successfully")
         }
-        // The newer era logs only where a request asks for it; this one never does.
+        // In the stateless protocol a server logs only if the request asks for it.
         "test_logging_tool" | "test_trigger_prompt_change" => text_response("done"),
         "test_trigger_tool_change" => {
             door.notify_tools_changed(context).await;

@@ -1,4 +1,4 @@
-//! The door over HTTP, behind the same gatekeeper as REST.
+//! MCP over HTTP, behind the same authentication as REST.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -26,10 +26,11 @@ use crate::extract::read_body;
 use crate::problem::Problem;
 
 const EVENT_STREAM_TYPE: &[u8] = b"text/event-stream";
-/// What a call under way gets at the end: far more than one takes.
+/// Time for calls under way to answer at shutdown: far more than one takes.
 const CLOSING_GRACE: Duration = Duration::from_secs(1);
 
-/// The service behind `/mcp`. Hosts and origins were checked by the layers before it, which know the configuration.
+/// The service behind `/mcp`. The library's own checks of hosts and origins are off: the outer layers check them by the
+/// configuration.
 pub(crate) fn build_service(
     entrance: Entrance,
     config: &ServerConfig,
@@ -38,12 +39,13 @@ pub(crate) fn build_service(
         .disable_allowed_hosts()
         .disable_allowed_origins()
         .with_max_request_body_bytes(config.limits.body_bytes_max);
-    // One for all: over HTTP in the newer era, who changes the tools and who listens are different requests.
+    // One for all doors: in the stateless protocol the request that changes the tools and the one that listens for it
+    // have different doors.
     let changes = watch::Sender::new(0);
     let door = move || {
         let conversation = entrance.engine().clock.fresh_id().to_string();
         let session = HttpSession { conversation, holder: Arc::new(OnceLock::new()) };
-        // Replaced by the caller of each request; until then it is a nobody without a tenant.
+        // A placeholder without a tenant, replaced by the caller of each request.
         let nobody = Caller::agent(engine::model::id::TenantId(uuid::Uuid::nil()), "nobody");
         let door = Door::with_entrance(entrance.clone(), nobody, DoorSetup::default());
         Ok(Door { caller_source: CallerSource::Request(session), tool_changes: changes.clone(), ..door })
@@ -51,11 +53,11 @@ pub(crate) fn build_service(
     StreamableHttpService::new(door, Arc::new(LocalSessionManager::default()), transport)
 }
 
-/// What the library says of odd requests, in the words of the protocol.
+/// Turns the library's plain-text errors into problem documents, and ends streams at shutdown.
 pub(crate) async fn translate_response(State(app): State<App>, request: Request, next: Next) -> Response {
     let method = request.method().clone();
     let response = forward_request(&app, request, next).await;
-    // The library says in plain text what every other address here says as a problem.
+    // Every other path answers errors as problem documents; the library uses plain text.
     let plain = response.headers().get(CONTENT_TYPE).is_none_or(|kind| kind.as_bytes().starts_with(b"text/plain"));
     match response.status().is_client_error() && plain && response.extensions().get::<Problem>().is_none() {
         true => problem_for_status(&method, response.status()).into_response(),
@@ -63,7 +65,7 @@ pub(crate) async fn translate_response(State(app): State<App>, request: Request,
     }
 }
 
-/// Streams end with the server. A call still at work has a moment to answer; who only listens cannot be told apart.
+/// Ends event streams at shutdown, after a moment for calls that are under way: streams that only listen look the same.
 fn close_on_shutdown(app: &App, response: Response) -> Response {
     let streams =
         response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(EVENT_STREAM_TYPE));
@@ -95,7 +97,7 @@ async fn forward_request(app: &App, request: Request, next: Next) -> Response {
         Method::POST => forward_post(app, request, next).await.unwrap_or_else(Problem::into_response),
         Method::DELETE => {
             let mut response = next.run(request).await;
-            // A session's end leaves nothing to say: some clients take 202 for a failure.
+            // The library answers 202, which some clients take for a failure.
             if response.status() == StatusCode::ACCEPTED {
                 *response.status_mut() = StatusCode::NO_CONTENT;
             }
@@ -105,7 +107,7 @@ async fn forward_request(app: &App, request: Request, next: Next) -> Response {
     }
 }
 
-/// The library answers what it cannot read as if it were another media type, and quotes it.
+/// Checks that the body is a JSON-RPC message. The library would answer 415 and quote the body.
 async fn forward_post(app: &App, request: Request, next: Next) -> Result<Response, Problem> {
     let (parts, body) = request.into_parts();
     let bytes = read_body(Request::new(body), app).await?;
@@ -116,17 +118,18 @@ async fn forward_post(app: &App, request: Request, next: Next) -> Result<Respons
     }
 }
 
-/// The address may choose the tools: `/mcp?tools=core,note&write_tools=never`. It grants nothing the caller lacks.
-pub(super) fn setup_from_query(standing: &DoorSetup, query: &str) -> Result<DoorSetup, ErrorData> {
-    let mut setup = standing.clone();
-    let wrong = |error: engine::model::error::Error| ErrorData::invalid_params(error.to_string(), None);
+/// The query string may choose the tools: `/mcp?tools=core,note&write_tools=never`. It grants nothing the caller lacks.
+pub(super) fn setup_from_query(default_setup: &DoorSetup, query: &str) -> Result<DoorSetup, ErrorData> {
+    let mut setup = default_setup.clone();
+    let invalid = |error: engine::model::error::Error| ErrorData::invalid_params(error.to_string(), None);
     for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
         match name {
             "tools" => {
+                // Some clients encode the comma.
                 let words = value.split(',').flat_map(|word| word.split("%2C"));
-                setup.toolsets = words.map(str::parse).collect::<Result<Vec<Toolset>, _>>().map_err(wrong)?;
+                setup.toolsets = words.map(str::parse).collect::<Result<Vec<Toolset>, _>>().map_err(invalid)?;
             }
-            "write_tools" => setup.write_tools = value.parse().map_err(wrong)?,
+            "write_tools" => setup.write_tools = value.parse().map_err(invalid)?,
             _ => {}
         }
     }

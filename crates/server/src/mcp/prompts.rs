@@ -1,4 +1,4 @@
-//! Prompts: ready words for a person to start with.
+//! MCP prompts: message templates that a person can pick in the client.
 
 use engine::model::caller::Caller;
 use engine::model::vocabulary::Purpose;
@@ -17,7 +17,7 @@ struct PromptSpec {
     argument: (&'static str, &'static str),
 }
 
-/// The prompt that is a turn's context.
+/// The prompt that returns the context of a turn.
 const CONTEXT_PROMPT: &str = "session-context";
 
 const PROMPTS: &[PromptSpec] = &[
@@ -42,15 +42,15 @@ const PROMPTS: &[PromptSpec] = &[
 ];
 
 pub(super) fn list_prompts() -> ListPromptsResult {
-    let prompt = |words: &PromptSpec| {
-        let argument = PromptArgument::new(words.argument.0).with_description(words.argument.1).with_required(true);
+    let prompt = |spec: &PromptSpec| {
+        let argument = PromptArgument::new(spec.argument.0).with_description(spec.argument.1).with_required(true);
         let purposes: Vec<&str> = Purpose::ALL.iter().map(|purpose| purpose.as_str()).collect();
-        let purpose = (words.name == CONTEXT_PROMPT).then(|| {
-            let about = format!("a decision point: {}", purposes.join(", "));
-            PromptArgument::new("for").with_description(about).with_required(false)
+        let purpose = (spec.name == CONTEXT_PROMPT).then(|| {
+            let description = format!("a decision point: {}", purposes.join(", "));
+            PromptArgument::new("for").with_description(description).with_required(false)
         });
         let arguments = std::iter::once(argument).chain(purpose).collect();
-        Prompt::new(words.name, Some(words.description), Some(arguments)).with_title(words.title)
+        Prompt::new(spec.name, Some(spec.description), Some(arguments)).with_title(spec.title)
     };
     ListPromptsResult::with_all_items(PROMPTS.iter().map(prompt).collect())
 }
@@ -60,9 +60,9 @@ pub(super) fn get_prompt(
     caller: &Caller,
     request: &GetPromptRequestParams,
 ) -> Result<GetPromptResponse, ErrorData> {
-    let words = PROMPTS.iter().find(|words| words.name == request.name);
-    let words = words.ok_or_else(|| {
-        let names: Vec<&str> = PROMPTS.iter().map(|words| words.name).collect();
+    let spec = PROMPTS.iter().find(|spec| spec.name == request.name);
+    let spec = spec.ok_or_else(|| {
+        let names: Vec<&str> = PROMPTS.iter().map(|spec| spec.name).collect();
         ErrorData::invalid_params(format!("`name`: no such prompt; one of: {}", names.join(", ")), None)
     })?;
     let argument = |name: &str| match request.arguments.as_ref().and_then(|map| map.get(name)) {
@@ -74,25 +74,25 @@ pub(super) fn get_prompt(
         |error: engine::model::error::Error| ErrorData::invalid_params(format!("argument `for`: {error}"), None);
     let purpose: Option<Purpose> =
         argument("for")?.filter(|word| !word.is_empty()).map(str::parse).transpose().map_err(unknown)?;
-    let given = argument(words.argument.0)?;
-    let given =
-        given.ok_or_else(|| ErrorData::invalid_params(format!("argument `{}` is missing", words.argument.0), None))?;
-    let text = match words.name {
+    let value = argument(spec.argument.0)?;
+    let value =
+        value.ok_or_else(|| ErrorData::invalid_params(format!("argument `{}` is missing", spec.argument.0), None))?;
+    let text = match spec.name {
         "remember-this" => format!(
             "Please remember the following with memory_remember, as a durable lesson in your own words, with \
-             evidence of where it comes from:\n\n{given}"
+             evidence of where it comes from:\n\n{value}"
         ),
         name => {
-            let block = context_block(engine, caller, given, purpose)?;
+            let block = context_block(engine, caller, value, purpose)?;
             match (name, block.is_empty()) {
-                ("recall", true) => format!("Memory holds nothing about: {given}"),
-                ("recall", false) => format!("{block}\nUse what is relevant of this about: {given}"),
+                ("recall", true) => format!("Memory holds nothing about: {value}"),
+                ("recall", false) => format!("{block}\nUse what is relevant of this about: {value}"),
                 (_, _) => block,
             }
         }
     };
     let message = PromptMessage::new_text(Role::User, text);
-    Ok(GetPromptResult::new(vec![message]).with_description(words.description).into())
+    Ok(GetPromptResult::new(vec![message]).with_description(spec.description).into())
 }
 
 fn context_block(
@@ -104,7 +104,7 @@ fn context_block(
     let request = ContextRequest { message: message.to_owned(), purpose, ..ContextRequest::default() };
     let context = engine.context(caller, &request);
     let context = context.map_err(|error| ErrorData::internal_error(error.code(), None))?;
-    // Nothing to show is not nothing known.
+    // An empty context with skipped sources must not read as "nothing is known".
     let skipped = context.skipped.join("; ");
     Ok(match (context.text.is_empty(), skipped.is_empty()) {
         (_, true) => context.text,

@@ -1,4 +1,4 @@
-//! Resources: stores and documents by address, with completions for both.
+//! MCP resources: stores and documents by URI, with completions for both.
 
 use engine::model::caller::Caller;
 use engine::model::error::Error;
@@ -15,7 +15,7 @@ use rmcp::model::{
 const STORES_URI: &str = "memory://stores";
 const PAGE_ROWS: usize = 100;
 const LIST_ORDER: SortOrder = SortOrder::Newest;
-/// The protocol's bound on one completion.
+/// Most values in one completion, as the protocol demands.
 const COMPLETIONS_MAX: usize = 100;
 
 pub(super) fn list_templates() -> ListResourceTemplatesResult {
@@ -29,16 +29,16 @@ pub(super) fn list_templates() -> ListResourceTemplatesResult {
     ListResourceTemplatesResult::with_all_items(vec![document, version]).with_cache_scope(CacheScope::Private)
 }
 
-/// The stores, then the documents the caller sees, a page at a time.
+/// A page of resources: on the first page the list of stores, then the documents the caller may see.
 pub(super) fn list_resources(
     engine: &Engine,
     caller: &Caller,
     request: Option<PaginatedRequestParams>,
 ) -> Result<ListResourcesResult, ErrorData> {
     let cursor = request.and_then(|request| request.cursor);
-    let read = |word: &str| ListCursor::from_token(LIST_ORDER, word);
-    let wrong = |error: Error| ErrorData::invalid_params(error.to_string(), None);
-    let after = cursor.as_deref().map(read).transpose().map_err(wrong)?;
+    let parse = |token: &str| ListCursor::from_token(LIST_ORDER, token);
+    let invalid = |error: Error| ErrorData::invalid_params(error.to_string(), None);
+    let after = cursor.as_deref().map(parse).transpose().map_err(invalid)?;
     let mut resources = Vec::new();
     if after.is_none() {
         resources.push(Resource::new(STORES_URI, "stores").with_title("Stores").with_mime_type("application/json"));
@@ -75,6 +75,7 @@ pub(super) fn read_resource(engine: &Engine, caller: &Caller, uri: &str) -> Resu
     Ok(to_read_response(ResourceContents::text(text, uri).with_mime_type("text/markdown")))
 }
 
+/// A document's content; `path@version` names one of its versions.
 fn read_document(engine: &Engine, caller: &Caller, store: &str, path: &str) -> Result<String, Error> {
     let versioned = path.rsplit_once('@').and_then(|(path, version)| Some((path, version.parse::<VersionId>().ok()?)));
     if let Some((path, version)) = versioned {
@@ -90,7 +91,7 @@ fn to_read_response(contents: ResourceContents) -> ReadResourceResponse {
     ReadResourceResult::new(vec![contents]).with_cache_scope(CacheScope::Private).into()
 }
 
-/// Stores for `store`, paths for `path`.
+/// Completes the arguments of resource templates: `store` by slug, `path` by prefix.
 pub(super) fn complete_argument(
     engine: &Engine,
     caller: &Caller,
@@ -118,6 +119,6 @@ pub(super) fn complete_argument(
 }
 
 fn log_internal_error(error: &Error) -> ErrorData {
-    tracing::error!("a resource could not be read: {error}");
+    tracing::error!("could not read a resource: {error}");
     ErrorData::internal_error(error.code(), None)
 }

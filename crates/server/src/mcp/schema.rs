@@ -1,4 +1,4 @@
-//! JSON schemas in few words: tool lists are read by models and paid for by the token.
+//! Small JSON schemas for tools. Models read the tool list, so every token counts.
 
 use serde_json::{Map, Value, json};
 
@@ -25,8 +25,8 @@ pub(super) fn string_list_schema(description: &str) -> Value {
     }
 }
 
-pub(super) fn integer_schema(least: u64, most: u64, default: usize) -> Value {
-    json!({ "type": "integer", "minimum": least, "maximum": most, "default": default })
+pub(super) fn integer_schema(min: u64, max: u64, default: usize) -> Value {
+    json!({ "type": "integer", "minimum": min, "maximum": max, "default": default })
 }
 
 pub(super) fn boolean_schema(description: &str) -> Value {
@@ -37,18 +37,18 @@ pub(super) fn enum_schema(words: &[&str]) -> Value {
     json!({ "type": "string", "enum": words })
 }
 
-/// An output whose one field holds objects.
+/// An output with one field that holds a list of objects.
 pub(super) fn object_list_schema(field: &str) -> Value {
     object_schema(&[(field, json!({ "type": "array", "items": { "type": "object" } }))], &[field])
 }
 
-/// An output of plain fields: `s` text, `b` flag, `n` number.
+/// An output of scalar fields: `s` string, `b` boolean, `n` number.
 pub(super) fn flat_object_schema(fields: &[(&str, char)], required: &[&str]) -> Value {
-    let schema = |sort: char| match sort {
+    let schema = |kind: char| match kind {
         'b' => json!({ "type": "boolean" }),
         'n' => json!({ "type": "number" }),
         _ => json!({ "type": "string" }),
     };
-    let fields: Vec<(&str, Value)> = fields.iter().map(|(name, sort)| (*name, schema(*sort))).collect();
+    let fields: Vec<(&str, Value)> = fields.iter().map(|(name, kind)| (*name, schema(*kind))).collect();
     object_schema(&fields, required)
 }

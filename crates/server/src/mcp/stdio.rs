@@ -1,4 +1,4 @@
-//! One client on the standard streams: JSON-RPC by the line. What cannot be read is answered as such, and read past.
+//! MCP on stdin and stdout, one JSON-RPC message per line. An unreadable line is answered with an error and skipped.
 
 use std::io;
 use std::sync::Arc;
@@ -14,15 +14,15 @@ use tokio::sync::Mutex;
 use super::Door;
 use crate::upkeep_loop::serve_with_vector_upkeep;
 
-/// Longest line that is read: far above any tool's own limits, and no more than a process can spare.
+/// Longest accepted line: far above the limits of any tool, and little enough to hold in memory.
 const LINE_BYTES_MAX: usize = 16 << 20;
 
-/// Codes of JSON-RPC.
+// Error codes of JSON-RPC.
 pub(super) const PARSE_ERROR: i32 = -32_700;
 pub(super) const INVALID_REQUEST: i32 = -32_600;
 
-/// Serves one client on this process's standard streams until it goes. Meanwhile, so often, memories that wait for a
-/// vector get one: there may be no other process to see to it.
+/// Serves one client on stdin and stdout until it closes them. Every `upkeep_every`, memories without a vector get one:
+/// there may be no `serve` process to do it.
 pub async fn serve_stdio(door: Door, upkeep_every: Duration) -> Result<(), String> {
     let (entrance, tenant) = (door.entrance.clone(), door.caller.tenant);
     serve_with_vector_upkeep(entrance, tenant, upkeep_every, serve_client(door)).await
@@ -32,7 +32,7 @@ async fn serve_client(door: Door) -> Result<(), String> {
     let (reader, writer) = rmcp::transport::io::stdio_pipes();
     match door.serve(LineTransport::new(reader, writer)).await {
         Ok(running) => running.waiting().await.map(|_| ()).map_err(|error| error.to_string()),
-        // A client that closes before it says anything is no failure.
+        // A client that disconnects before `initialize` is no failure.
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),
         Err(error) => Err(error.to_string()),
     }
@@ -40,14 +40,14 @@ async fn serve_client(door: Door) -> Result<(), String> {
 
 struct LineTransport<R, W> {
     reader: BufReader<R>,
-    /// A line on its way; kept here, as a read may be broken off and taken up again.
+    /// The line read so far. Kept here, because the future that reads it may be dropped and started again.
     line: Vec<u8>,
-    /// The rest of the line is skipped: it was too long.
+    /// Whether the rest of a line that is too long is being skipped.
     skipping: bool,
     writer: Arc<Mutex<Option<W>>>,
 }
 
-/// What came in.
+/// Result of reading one line.
 enum LineRead {
     Line,
     TooLong,
@@ -60,12 +60,12 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> LineTr
         LineTransport { reader: BufReader::new(reader), line: Vec::new(), skipping: false, writer }
     }
 
-    /// Nothing is lost where this is dropped half-way: bytes are taken and kept in one step.
+    /// Cancel-safe: bytes are consumed and stored without an await in between.
     async fn read_line(&mut self) -> LineRead {
         loop {
             let Ok(bytes) = self.reader.fill_buf().await else { return LineRead::End };
             if bytes.is_empty() {
-                // The last line need not end like one.
+                // The last line may lack its newline.
                 return match (std::mem::take(&mut self.skipping), self.line.is_empty()) {
                     (true, _) => LineRead::TooLong,
                     (false, false) => LineRead::Line,
@@ -73,12 +73,12 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> LineTr
                 };
             }
             let end = bytes.iter().position(|byte| *byte == b'\n');
-            let taken = end.map_or(bytes.len(), |at| at + 1);
-            let fits = self.line.len() + taken <= LINE_BYTES_MAX;
+            let consumed = end.map_or(bytes.len(), |at| at + 1);
+            let fits = self.line.len() + consumed <= LINE_BYTES_MAX;
             if !self.skipping && fits {
-                self.line.extend_from_slice(&bytes[..taken]);
+                self.line.extend_from_slice(&bytes[..consumed]);
             }
-            self.reader.consume(taken);
+            self.reader.consume(consumed);
             self.skipping |= !fits;
             match end {
                 Some(_) if std::mem::take(&mut self.skipping) => return LineRead::TooLong,
@@ -135,7 +135,7 @@ async fn write_line<W: AsyncWrite + Unpin>(writer: &Mutex<Option<W>>, mut line: 
     }
 }
 
-/// A line as a message; else what to answer, if anything.
+/// Parses a line; the error is the reply, if there is one.
 fn parse_message(line: &[u8]) -> Result<RxJsonRpcMessage<RoleServer>, Option<Value>> {
     let line = line.trim_ascii();
     if line.is_empty() {
@@ -144,11 +144,11 @@ fn parse_message(line: &[u8]) -> Result<RxJsonRpcMessage<RoleServer>, Option<Val
     serde_json::from_slice(line).map_err(|_| reject_unreadable(line))
 }
 
-/// What somebody is told whose message is none. The words never quote it.
+/// The error reply to an unreadable message, which is never quoted; `None` if it wants no reply.
 pub(super) fn reject_unreadable(body: &[u8]) -> Option<Value> {
     match serde_json::from_slice::<Value>(body) {
         Err(_) => Some(error_reply(PARSE_ERROR, "this is not JSON", &Value::Null)),
-        // Replies and notifications want no answer, also where they are not understood.
+        // JSON-RPC: responses and notifications are never answered, not even invalid ones.
         Ok(value) if value.get("result").is_some() || value.get("error").is_some() => None,
         Ok(value) if value.get("method").is_some_and(Value::is_string) && value.get("id").is_none() => None,
         Ok(value) => {

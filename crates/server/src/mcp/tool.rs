@@ -1,4 +1,4 @@
-//! What a tool is: a row of words, schemas and hints over one engine verb.
+//! Tool definitions: name, description, schemas and hints over one engine verb.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::entrance::Pool;
 pub(super) struct ToolSpec {
     pub(super) name: &'static str,
     pub(super) title: &'static str,
-    /// When to use it and when not; models read this.
+    /// When to use the tool and when not. Read by models.
     pub(super) description: &'static str,
     pub(super) effect: ToolEffect,
     pub(super) input: fn() -> Value,
@@ -25,20 +25,21 @@ pub(super) struct ToolSpec {
     pub(super) run: fn(&ToolCall<'_>, JsonObject) -> ToolAnswer,
 }
 
-/// What a call does to what is kept.
+/// What a call does to stored memories.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ToolEffect {
     Read,
-    /// Adds a version; history is kept, and doing it again changes nothing more.
+    /// Adds a version; the history stays, and the same call again changes nothing more.
     Write,
-    /// Takes something away: a person is asked.
+    /// Removes a memory from use: a person has to confirm.
     Delete,
-    /// An agent's own files: may take away without asking, as every version is kept.
+    /// Changes an agent's own files, which may delete without confirmation because every version is kept.
     Files,
 }
 
 impl ToolEffect {
-    /// The bound a call counts against: what writes may have to wait for another process that holds the database.
+    /// The permits a call takes. Writes may wait for another process that holds the database; reads must not wait with
+    /// them.
     pub(super) fn pool(self) -> Pool {
         match self {
             ToolEffect::Read => Pool::Calls,
@@ -47,7 +48,7 @@ impl ToolEffect {
     }
 }
 
-/// A call with who makes it. Identity comes from the door, never from the arguments.
+/// A call and its caller. Identity comes from the door, never from the arguments.
 pub(super) struct ToolCall<'a> {
     pub(super) engine: &'a Engine,
     pub(super) caller: &'a Caller,
@@ -67,7 +68,7 @@ impl ToolSpec {
             .with_annotations(hints)
     }
 
-    /// What a person is asked before this is done, if anything.
+    /// The question a person has to confirm before the call, if any.
     pub(super) fn confirmation_question(&self, arguments: Option<&JsonObject>) -> Option<String> {
         let flag = |name: &str| arguments.and_then(|map| map.get(name)) == Some(&Value::Bool(true));
         match self.effect {
@@ -84,8 +85,8 @@ fn to_json_object(schema: &Value) -> Arc<JsonObject> {
     Arc::new(schema.as_object().cloned().unwrap_or_default())
 }
 
-/// Reads a tool's arguments; what the tool does not know, identities among it, is dropped.
+/// Parses a tool's arguments. Unknown ones are ignored, among them any that claim an identity.
 pub(super) fn parse_arguments<T: DeserializeOwned>(map: JsonObject) -> Result<T, ToolProblem> {
-    let read = decode_error::from_value(Value::Object(map));
-    read.map_err(|misfit| ToolProblem::new("shape.arguments", format!("wrong arguments: {misfit}")))
+    let parsed = decode_error::from_value(Value::Object(map));
+    parsed.map_err(|reason| ToolProblem::new("shape.arguments", format!("wrong arguments: {reason}")))
 }

@@ -1,4 +1,5 @@
-//! What a tool answers: structured content and the same as text; what a model can act on is a result with a code.
+//! Answers of tools: structured content and the same as text. Refusals are results with a code, so that the model can
+//! act on them; protocol errors would only reach the client.
 
 use engine::model::error::Error;
 use engine::model::refusal::Refusal;
@@ -9,7 +10,7 @@ use crate::problem::Problem;
 
 pub(super) type ToolAnswer = Result<Value, ToolProblem>;
 
-/// The answer with what a search could not do, where there is something.
+/// The answer with warnings, if there are any.
 pub(super) fn with_warnings(mut answer: Value, warnings: Vec<String>) -> Value {
     if !warnings.is_empty() {
         answer["warnings"] = warnings.into();
@@ -17,7 +18,7 @@ pub(super) fn with_warnings(mut answer: Value, warnings: Vec<String>) -> Value {
     answer
 }
 
-/// A "no" or a failure, as the model sees it.
+/// A refusal or an error, as the model sees it.
 #[derive(Debug)]
 pub(super) struct ToolProblem {
     body: Value,
@@ -48,7 +49,7 @@ impl From<&Problem> for ToolProblem {
                 answer.body["retry_after_secs"] = secs.into();
                 answer
             }
-            None => answer.with_hint("it may still be done: look before you call again"),
+            None => answer.with_hint("it may still complete: check before you call again"),
         }
     }
 }
@@ -85,7 +86,7 @@ impl From<Error> for ToolProblem {
                 }
                 problem
             }
-            // What broke inside is for the log, not for a model.
+            // The driver's message goes to the log, not to a model.
             Error::Store(_) => {
                 tracing::error!(code, "a tool call failed: {error}");
                 ToolProblem::new(code, "the memory is not reachable right now")
@@ -98,7 +99,7 @@ impl From<Error> for ToolProblem {
 
 pub(super) fn to_result(answer: ToolAnswer) -> CallToolResult {
     match answer {
-        // Tools that speak to a model in sentences put them here; the text is then just that.
+        // The `anthropic` toolset answers with text and a flag instead of structured fields.
         Ok(value) => match value.get("text").and_then(Value::as_str).filter(|_| value.get("is_error").is_some()) {
             Some(text) => to_text_result(text, &value),
             None => CallToolResult::structured(value),

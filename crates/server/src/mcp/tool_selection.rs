@@ -1,4 +1,4 @@
-//! Which tools a caller is offered: chosen at start, cut down to what the caller may do.
+//! The tools a caller is offered: the configured toolsets, reduced to what the caller may do.
 
 use engine::Engine;
 use engine::model::caller::Caller;
@@ -9,7 +9,7 @@ use super::tool::{ToolEffect, ToolSpec};
 use super::toolsets::{anthropic, core, episodic, lesson, note};
 
 vocabulary! {
-    /// A family of tools, one per way of speaking.
+    /// A family of tools.
     Toolset ("toolset") {
         Core = "core",
         Lesson = "lesson",
@@ -20,22 +20,22 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// When the writing tools of `core` are offered.
+    /// When the tools that write are offered.
     WriteTools ("write-tools mode") {
         Always = "always",
-        /// After `load_toolset` asked for them.
+        /// After a call of `load_toolset`.
         OnDemand = "on-demand",
         Never = "never",
     }
 }
 
-/// A tool by its name, whether it is offered or not.
+/// Finds a tool by its name, whether it is offered or not.
 pub(super) fn find_tool(name: &str) -> Option<&'static ToolSpec> {
     let toolsets = [core::TOOLS, lesson::TOOLS, note::TOOLS, episodic::TOOLS, anthropic::TOOLS];
     toolsets.into_iter().flatten().chain([&core::LOAD_TOOLSET]).find(|spec| spec.name == name)
 }
 
-/// The tools in their one order.
+/// The offered tools, in a fixed order.
 pub(super) fn select_tools(
     engine: &Engine,
     caller: &Caller,
@@ -48,7 +48,7 @@ pub(super) fn select_tools(
             Toolset::Core => {
                 specs.extend(core::TOOLS.iter().filter(|spec| writes_loaded || spec.effect == ToolEffect::Read))
             }
-            // Memory of a pipeline's agent is opt-in: without it the tools are not there.
+            // Memory of a pipeline's agents is opt-in; without it these tools are not offered.
             Toolset::Lesson if matches!(engine.opt_in(caller), Ok(Some(_))) => specs.extend(lesson::TOOLS),
             Toolset::Lesson => {}
             Toolset::Note => specs.extend(note::TOOLS),

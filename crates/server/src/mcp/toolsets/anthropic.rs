@@ -1,4 +1,5 @@
-//! Toolset `anthropic`: the six commands of Anthropic's memory tool over one store, in its exact words.
+//! Toolset `anthropic`: the six commands of Anthropic's memory tool over one store. Its messages are part of that
+//! tool's contract and copied word for word.
 
 use engine::model::error::Error;
 use engine::model::memory::{Draft, Evidence, Memory};
@@ -16,7 +17,7 @@ use crate::mcp::tool_answer::{ToolAnswer, ToolProblem};
 
 const STORE: &str = "agent_files";
 const COMMANDS: [&str; 6] = ["view", "create", "str_replace", "insert", "delete", "rename"];
-/// More files than this are not listed at once.
+/// Most files in one listing.
 const FILES_MAX: usize = 1_000;
 
 pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[ToolSpec {
@@ -48,7 +49,7 @@ pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[ToolSpec {
     run: run_command,
 }];
 
-/// What names the command; the rest is read when it is known, so that what does not fit is named by its field.
+/// The command alone. Its arguments are parsed afterwards, so that an error names the field of that command.
 #[derive(Deserialize)]
 struct CommandName {
     command: String,
@@ -93,7 +94,7 @@ struct RenameArgs {
     new_path: String,
 }
 
-/// What the tool says: done, or why not. Both are sentences for the model.
+/// A sentence for the model: what was done, or why not.
 type CommandResult = Result<String, CommandError>;
 
 enum CommandError {
@@ -113,7 +114,7 @@ fn fail_with_message<T>(text: impl Into<String>) -> Result<T, CommandError> {
 
 fn run_command(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
     let CommandName { command } = parse_arguments(map.clone())?;
-    let spoken = match command.as_str() {
+    let result = match command.as_str() {
         "view" => parse_arguments(map).map(|ViewArgs { path, view_range }| view_path(call, &path, view_range)),
         "create" => parse_arguments(map).map(|CreateArgs { path, file_text }| create_file(call, &path, file_text)),
         "str_replace" => parse_arguments(map)
@@ -127,14 +128,14 @@ fn run_command(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
         }
         unknown => Err(Error::unknown_word("`command`", unknown, &COMMANDS).into()),
     }?;
-    match spoken {
+    match result {
         Ok(text) => Ok(json!({ "text": text, "is_error": false })),
         Err(CommandError::Message(text)) => Ok(json!({ "text": text, "is_error": true })),
         Err(CommandError::Failed(problem)) => Err(problem),
     }
 }
 
-/// The path inside the store; empty for the root itself.
+/// The path inside the store; empty for the root. A path that leaves `/memories` is refused, also percent-encoded.
 fn path_in_store(path: &str) -> Result<String, CommandError> {
     match path.strip_prefix("/memories") {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => {
@@ -157,7 +158,7 @@ fn find_file(call: &ToolCall<'_>, inner: &str) -> Result<Option<Memory>, Command
     }
 }
 
-/// The files below a folder. The store itself appears with the first file.
+/// The files below a folder. A missing store is an empty folder: the first file creates it.
 fn list_folder(call: &ToolCall<'_>, folder: &str) -> Result<Vec<Memory>, CommandError> {
     let prefix = if folder.is_empty() { None } else { Some(format!("{folder}/")) };
     let filter = Filter { stores: vec![STORE.to_owned()], path_prefix: prefix, ..Filter::default() };
@@ -168,13 +169,13 @@ fn list_folder(call: &ToolCall<'_>, folder: &str) -> Result<Vec<Memory>, Command
     }
 }
 
-/// A path is a file or a folder, never both: what stands above this one must not be a file.
+/// Refuses a path below a file: a path is a file or a folder, never both.
 fn check_parent_folders(call: &ToolCall<'_>, inner: &str) -> Result<(), CommandError> {
     for (at, _) in inner.match_indices('/') {
-        let above = &inner[..at];
-        if find_file(call, above)?.is_some() {
+        let parent = &inner[..at];
+        if find_file(call, parent)?.is_some() {
             return fail_with_message(format!(
-                "The path /memories/{above} is a file, not a directory: nothing can stand below it"
+                "The path /memories/{parent} is a file, not a directory: nothing can stand below it"
             ));
         }
     }
@@ -296,18 +297,18 @@ fn delete_path(call: &ToolCall<'_>, path: &str) -> CommandResult {
     if inner.is_empty() {
         return fail_with_message("Cannot delete the /memories directory itself");
     }
-    let gone = match find_file(call, &inner)? {
+    let deleted = match find_file(call, &inner)? {
         Some(memory) => vec![memory],
         None => list_folder(call, &inner)?,
     };
-    if gone.is_empty() {
+    if deleted.is_empty() {
         return fail_with_message(format!("The path {path} does not exist"));
     }
-    // An agent tidies its own files: what it deletes it may write again. What a person forgets it may not.
+    // `may_return`: an agent may write again what it deleted itself, unlike what a person made it forget.
     let reason = Some("deleted through the memory tool".to_owned());
-    let how = ForgetOptions { reason, may_return: true, ..ForgetOptions::default() };
-    for memory in gone {
-        ensure_done(call.engine.forget_with_options(call.caller, memory.id, &how)?)?;
+    let options = ForgetOptions { reason, may_return: true, ..ForgetOptions::default() };
+    for memory in deleted {
+        ensure_done(call.engine.forget_with_options(call.caller, memory.id, &options)?)?;
     }
     Ok(format!("Successfully deleted {path}"))
 }

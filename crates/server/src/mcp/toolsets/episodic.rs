@@ -1,4 +1,4 @@
-//! Toolset `episodic`: what an agent went through, and what is written down (seed 001).
+//! Toolset `episodic`: search in an agent's episodes and logs, and in the knowledge base.
 
 use engine::RecallQuery;
 use rmcp::model::JsonObject;
@@ -10,7 +10,7 @@ use crate::mcp::tool::{ToolCall, ToolEffect, ToolSpec, parse_arguments};
 use crate::mcp::tool_answer::ToolAnswer;
 use crate::wire::deserialize::deserialize_bounded;
 
-/// Results where nobody says how many, and at most (seed 001).
+/// Results by default, and at most.
 const RESULTS_DEFAULT: usize = 5;
 const RESULTS_MAX: u64 = 20;
 
@@ -55,9 +55,9 @@ fn search_my_memories(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
         limit: Option<usize>,
     }
     let args: MySearchArgs = parse_arguments(map)?;
-    let asked =
+    let query =
         RecallQuery { text: args.query, limit: Some(args.limit.unwrap_or(RESULTS_DEFAULT)), ..RecallQuery::default() };
-    let recalled = call.engine.search_my_memories(call.caller, &asked)?;
+    let recalled = call.engine.search_my_memories(call.caller, &query)?;
     Ok(json!({ "memories": recalled.recollections, "failed": recalled.failed }))
 }
 

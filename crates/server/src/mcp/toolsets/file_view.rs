@@ -1,4 +1,4 @@
-//! How the memory tool shows files: numbered lines, folders two levels deep, sizes for people.
+//! Rendering of files and folders for the memory tool: numbered lines, two levels of folders, readable sizes.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ fn numbered_line(number: usize, line: &str) -> String {
     format!("{number:>6}\t{line}")
 }
 
-/// A folder, its entries and theirs. `inner` is the folder's path inside the store; paths are of files.
+/// A folder with two levels of entries. `inner` is its path inside the store; `files` are paths and sizes of files.
 pub(super) fn render_folder(path: &str, inner: &str, files: &[(String, u64)]) -> String {
     let mut entries: BTreeMap<String, u64> = BTreeMap::new();
     let mut total = 0;
@@ -41,7 +41,7 @@ pub(super) fn render_folder(path: &str, inner: &str, files: &[(String, u64)]) ->
     )
 }
 
-/// `0B`, `2K`, `1.5K`: steps of 1024, one decimal where it says something.
+/// `0B`, `2K`, `1.5K`: powers of 1024, with one decimal unless it is zero.
 fn format_size(bytes: u64) -> String {
     let (mut size, mut units) = (bytes as f64, ["B", "K", "M", "G"].iter());
     let mut unit = units.next().unwrap_or(&"B");
@@ -57,7 +57,7 @@ fn format_size(bytes: u64) -> String {
     }
 }
 
-/// The changed lines with two around them.
+/// The changed lines, with two lines of context before and after.
 pub(super) fn render_snippet(content: &str, at: usize, new: &str) -> String {
     let first = content[..at].matches('\n').count();
     let last = first + new.matches('\n').count();
@@ -66,7 +66,8 @@ pub(super) fn render_snippet(content: &str, at: usize, new: &str) -> String {
     lines.map(|(line, text)| numbered_line(line + 1, text)).collect::<Vec<_>>().join("\n")
 }
 
-/// The content with a text after line `line` (0: before the first); the number of lines where there is no such line.
+/// The content with `text` inserted after line `line` (0: before the first). The error is the number of lines, if there
+/// is no such line.
 pub(super) fn insert_after_line(content: &str, line: i64, text: &str) -> Result<String, usize> {
     let body = content.strip_suffix('\n').unwrap_or(content);
     let mut lines: Vec<&str> = if body.is_empty() { Vec::new() } else { body.split('\n').collect() };
@@ -75,7 +76,7 @@ pub(super) fn insert_after_line(content: &str, line: i64, text: &str) -> Result<
     Ok(lines.join("\n") + "\n")
 }
 
-/// `%2e` and the like undone, so that a disguised `..` is seen.
+/// Decodes percent escapes, so that a `..` written as `%2e%2e` is recognised.
 pub(super) fn percent_decode(text: &str) -> String {
     let bytes = text.as_bytes();
     let hex = |at: usize| {

@@ -1,4 +1,4 @@
-//! Toolset `lesson`: short lessons of a pipeline's agent (seed 002). Offered only where the pipeline opted in.
+//! Toolset `lesson`: short lessons of a pipeline's agent. Offered only if the pipeline opted in.
 
 use engine::model::error::Error;
 use engine::model::memory::Draft;
@@ -53,12 +53,12 @@ fn recall_lessons(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
         limit: Option<i64>,
     }
     let args: RecallLessonsArgs = parse_arguments(map)?;
-    // Nothing saved yet is an empty answer, not a missing store.
-    let known = call.engine.stores(call.caller)?.iter().any(|store| store.slug == STORE);
-    if !known {
+    // The store is created by the first save; until then the answer is empty, not an error.
+    let store_exists = call.engine.stores(call.caller)?.iter().any(|store| store.slug == STORE);
+    if !store_exists {
         return Ok(json!({ "memories": [] }));
     }
-    // The answer carries counters: what earlier recalls of this session left behind is counted first.
+    // The answer shows recall counters, which are written in the background: wait for those of earlier recalls.
     call.engine.database().flush().map_err(Error::from)?;
     let filter = Filter { stores: vec![STORE.to_owned()], tags: args.tags, ..Filter::default() };
     let limit = args.limit.map(|limit| usize::try_from(limit).unwrap_or(0));

@@ -1,4 +1,4 @@
-//! The tools, by the way of speaking they belong to. Each translates to the engine's verbs and back.
+//! The toolsets. Each translates the tool names and shapes of one convention to engine verbs and back.
 
 pub(super) mod anthropic;
 pub(super) mod core;

@@ -1,4 +1,4 @@
-//! Toolset `note`: self-describing notes of a person or a system (seed 004).
+//! Toolset `note`: notes about a person or a system, each with a hint that says when to recall it.
 
 use engine::model::caller::Caller;
 use engine::model::error::Error;
@@ -82,9 +82,13 @@ fn search_notes(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
         limit: Option<usize>,
     }
     let args: SearchNotesArgs = parse_arguments(map)?;
-    let known = call.engine.stores(call.caller)?;
-    let stores: Vec<String> =
-        known.into_iter().map(|store| store.slug).filter(|slug| slug == USER_STORE || slug == SYSTEM_STORE).collect();
+    // Both stores are created by their first save.
+    let existing = call.engine.stores(call.caller)?;
+    let stores: Vec<String> = existing
+        .into_iter()
+        .map(|store| store.slug)
+        .filter(|slug| slug == USER_STORE || slug == SYSTEM_STORE)
+        .collect();
     if stores.is_empty() {
         return Ok(json!({ "memories": [] }));
     }
@@ -159,7 +163,7 @@ fn delete_note(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
         Confirmation::NotAsked => {
             return match propose_forget_review(call, id, "an agent called it stale".to_owned()) {
                 Ok(review) => Ok(json!({ "deleted": false, "review_item_id": review })),
-                // A stranger learns nothing from trying.
+                // The same answer as for an unknown id: trying ids reveals nothing.
                 Err(problem) if problem.has_code("not_found") || problem.has_code("conflict.state") => {
                     Ok(json!({ "deleted": false }))
                 }
@@ -171,7 +175,7 @@ fn delete_note(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
     match call.engine.forget(call.caller, id, Some("deleted by its person".to_owned())) {
         Ok(TransitionOutcome::Done(_)) => Ok(json!({ "deleted": true })),
         Ok(TransitionOutcome::Refused(refusal)) => Err(refusal.into()),
-        // A stranger learns nothing from trying.
+        // The same answer as for an unknown id: trying ids reveals nothing.
         Err(Error::NotFound { .. } | Error::Conflict(_)) => Ok(json!({ "deleted": false })),
         Err(error) => Err(error.into()),
     }

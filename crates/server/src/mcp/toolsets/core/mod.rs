@@ -1,4 +1,4 @@
-//! Toolset `core`: documents by store and path (seed 000).
+//! Toolset `core`: memories as documents, by store and path.
 
 mod read;
 mod write;
@@ -192,7 +192,7 @@ pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[
     },
 ];
 
-/// Offered with write tools on demand (seed 000).
+/// Offered if the tools that write are loaded on demand.
 pub(in crate::mcp) const LOAD_TOOLSET: ToolSpec = ToolSpec {
     name: "load_toolset",
     title: "Load tools",

@@ -1,4 +1,4 @@
-//! The tools of `core` that read.
+//! The tools of `core` that read: search, read, list and history.
 
 use engine::model::error::Error;
 use engine::model::memory::Memory;
@@ -14,13 +14,13 @@ use crate::mcp::tool::{ToolCall, parse_arguments};
 use crate::mcp::tool_answer::{ToolAnswer, ToolProblem, with_warnings};
 use crate::wire::deserialize::deserialize_bounded;
 
-/// Characters of a hit shown in a search: enough to choose by.
+/// Characters shown of a hit: enough to choose by.
 const EXCERPT_CHARS: usize = 300;
 /// Most hits of one search: more than a model reads.
 pub(super) const RESULTS_MAX: u64 = 20;
-/// Rows of one list: a page a model can take in.
+/// Rows of one list: what a model can take in.
 const LIST_ROWS: usize = 50;
-/// Versions shown, where nobody says how many, and at most.
+/// Versions in a history by default, and at most.
 pub(super) const VERSIONS_DEFAULT: usize = 5;
 pub(super) const VERSIONS_MAX: u64 = 50;
 const WARNING: &str =
@@ -115,7 +115,7 @@ pub(super) fn parse_reference(
 }
 
 pub(in crate::mcp::toolsets) fn parse_memory_id(text: &str) -> Result<engine::model::id::MemoryId, ToolProblem> {
-    // An id nobody gave out is as unknown as one that is gone.
+    // A malformed id is answered like an unknown one.
     text.parse().map_err(|_| ToolProblem::new("not_found", "memory not found"))
 }
 

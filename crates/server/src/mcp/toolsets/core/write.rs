@@ -1,4 +1,4 @@
-//! The tools of `core` that write. History is kept, so none of them needs a host's approval.
+//! The tools of `core` that write. All keep the history; only `memory_forget` asks a person.
 
 use engine::model::id::MemoryId;
 use engine::model::memory::{Draft, Evidence};
@@ -18,7 +18,7 @@ use crate::mcp::tool::{ToolCall, parse_arguments};
 use crate::mcp::tool_answer::{ToolAnswer, ToolProblem};
 use crate::wire::deserialize::deserialize_percent;
 
-/// One piece of evidence per tool call named, all under the same summary.
+/// One piece of evidence per named tool call, all with the same summary.
 fn evidence_from_calls(summary: &str, tool_calls: Vec<String>) -> Vec<Evidence> {
     let piece = |tool_call| Evidence { tool_call, ..Evidence::new(EvidenceKind::ToolResult, summary) };
     match tool_calls.is_empty() {
@@ -120,7 +120,7 @@ pub(super) fn forget_memory(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer 
     }
 }
 
-/// Where nobody can be asked now, a person decides later.
+/// Opens a review instead: the client cannot ask a person now, so a reviewer decides later.
 pub(in crate::mcp::toolsets) fn propose_forget_review(
     call: &ToolCall<'_>,
     id: MemoryId,
