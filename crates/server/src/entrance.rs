@@ -83,7 +83,8 @@ impl Entrance {
         &self.0.engine
     }
 
-    /// Runs a verb on a blocking thread, after a wait for a permit. A client that disconnects does not stop it half-way.
+    /// Runs a verb on a blocking thread, after a wait for a permit. A client that disconnects does not stop it
+    /// half-way.
     pub(crate) async fn call<T, F>(&self, verb: &'static str, work: F) -> Result<T, Problem>
     where
         T: Send + 'static,

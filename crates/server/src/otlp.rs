@@ -143,11 +143,14 @@ impl OpenSpan {
         let kind = if word("otel.kind") == Some("server") { SERVER } else { INTERNAL };
         let attributes = self.fields.0.iter().filter(|(name, _)| !name.starts_with("otel."));
         json!({
-            "traceId": engine::text::digest::to_hex(&self.trace_id), "spanId": engine::text::digest::to_hex(&self.span_id),
+            "traceId": engine::text::digest::to_hex(&self.trace_id),
+            "spanId": engine::text::digest::to_hex(&self.span_id),
             "parentSpanId": self.parent_span_id.map(|parent| engine::text::digest::to_hex(&parent)).unwrap_or_default(),
             "name": word("otel.name").unwrap_or(name), "kind": kind, "startTimeUnixNano": begun.to_string(),
             "endTimeUnixNano": ended.to_string(),
-            "attributes": attributes.map(|(name, value)| json!({ "key": name, "value": to_otlp_value(value) })).collect::<Vec<_>>(),
+            "attributes": attributes
+                .map(|(name, value)| json!({ "key": name, "value": to_otlp_value(value) }))
+                .collect::<Vec<_>>(),
         })
     }
 }

@@ -151,7 +151,11 @@ fn fact_21_a_window_over_rest_fits_and_has_a_receipt() {
         ok(&house.ask("POST", "/v1/memories").json(&runbook(number)).send());
     }
     let turns: Vec<Value> = (0..30)
-        .map(|number| json!({ "role": "user", "content": format!("turn {number}: we decided. {}", "words ".repeat(40)) }))
+        .map(|number| {
+            json!({
+                "role": "user", "content": format!("turn {number}: we decided. {}", "words ".repeat(40)),
+            })
+        })
         .collect();
     let ask = |tokens: usize| {
         let window = json!({ "window_tokens": tokens, "system_prompt": "You keep the gateway running.", "turns": turns,
@@ -220,7 +224,9 @@ fn documents_are_drafted_published_and_searched() {
     let again = ok(&house.ask("POST", "/v1/documents/publish").json(&publish).send());
     assert_eq!(again["outcome"], json!("unchanged"));
     // What a path ends in says what the text is written in.
-    let page = json!({ "path": "a/page.html", "text": "<h1>Caf&eacute;</h1><p>the cabinets in october</p>", "category": "office" });
+    let page = json!({
+        "path": "a/page.html", "text": "<h1>Caf&eacute;</h1><p>the cabinets in october</p>", "category": "office",
+    });
     ok(&house.ask("POST", "/v1/documents").json(&page).send());
     let found = search().to_string();
     assert!(found.contains("Café") && !found.contains("<p>"), "{found}");

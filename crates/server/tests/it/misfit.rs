@@ -82,7 +82,9 @@ fn a_malformed_turn_is_named_and_none_is_saved() {
 #[test]
 fn what_a_caller_left_out_is_told_as_a_header() {
     let house = House::new();
-    let body = json!({ "store": "conversation_memory", "content": "x", "evidence": [{ "kind": "tool_result", "summary": "x" }] });
+    let body = json!({
+        "store": "conversation_memory", "content": "x", "evidence": [{ "kind": "tool_result", "summary": "x" }],
+    });
     let reply = house.ask("POST", "/v1/memories").json(&body).send();
     assert_eq!(reply.said(), (400, "scope.conversation_missing".to_owned()));
     assert!(reply.json()["hint"].as_str().is_some_and(|hint| hint.contains("x-conversation-id")), "{}", reply.body);
@@ -116,7 +118,10 @@ fn a_page_of_events_is_full_although_others_came_between() {
             json!({ "store": "workspace_runbooks", "kind": "runbook", "path": format!("a/{n}"), "content": "x" });
         assert_eq!(house.ask("POST", "/v1/memories").json(&body).send().status, 201);
     }
-    let store = json!({ "slug": "late", "scope": "workspace", "ruleset": "document", "default_trust": "admin_approved", "access": "read_write" });
+    let store = json!({
+        "slug": "late", "scope": "workspace", "ruleset": "document", "default_trust": "admin_approved",
+        "access": "read_write",
+    });
     assert_eq!(house.ask("POST", "/v1/stores").json(&store).send().status, 201);
     let page = house.ask("GET", "/v1/events?limit=2&name=store.created").send().json();
     let names: Vec<&Value> = page["items"].as_array().expect("items").iter().map(|event| &event["name"]).collect();

@@ -1,4 +1,5 @@
-//! The reference in `docs/reference` is made from the code. `UPDATE_REFERENCE=1 cargo test -p server reference` writes it.
+//! The reference in `docs/reference` is made from the code. `UPDATE_REFERENCE=1 cargo test -p server reference`
+//! writes it.
 
 use std::path::Path;
 

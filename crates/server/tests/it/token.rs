@@ -38,7 +38,12 @@ impl Signer {
 
     fn jwks(&self) -> String {
         let x = URL_SAFE_NO_PAD.encode(self.0.public_key());
-        json!({ "keys": [{ "kty": "strange" , "n": 1 }, { "kty": "OKP", "crv": "Ed25519", "kid": "k1", "use": "sig", "x": x }] }).to_string()
+        json!({
+            "keys": [
+                { "kty": "strange" , "n": 1 }, { "kty": "OKP", "crv": "Ed25519", "kid": "k1", "use": "sig", "x": x },
+            ],
+        })
+        .to_string()
     }
 
     fn token(&self, header: &Value, claims: &Value) -> String {
@@ -189,7 +194,10 @@ fn grants_come_from_a_resolver_and_go_with_it() {
     };
     let key = house.key(rights).text;
     let save = || {
-        let body = json!({ "store": "system_notes", "system": "billing", "recall_hint": "billing restarts", "content": "restart it at night" });
+        let body = json!({
+            "store": "system_notes", "system": "billing", "recall_hint": "billing restarts",
+            "content": "restart it at night",
+        });
         house.ask_as(&key, "POST", "/v1/memories").json(&body).send()
     };
     let saved = save();

@@ -1,4 +1,5 @@
-//! The rest of what the product can do, over HTTP: bulk decisions, layers, owners, erasure, sessions, documents, transfer.
+//! The rest of what the product can do, over HTTP: bulk decisions, layers, owners, erasure, sessions, documents,
+//! transfer.
 
 use engine::model::key::KeyRights;
 use engine::model::vocabulary::Role;
@@ -51,7 +52,8 @@ fn many_decisions_at_once() {
     for n in 0..3 {
         let id = note(&house, &agent, &format!("draft/{n}"), &format!("lesson number {n}"));
         let body = json!({
-            "memory": id, "target_store": "workspace_runbooks", "target_path": format!("lessons/{n}"), "rationale": "it helped",
+            "memory": id, "target_store": "workspace_runbooks", "target_path": format!("lessons/{n}"),
+            "rationale": "it helped",
             "evidence": [{ "kind": "verification_result", "summary": "tried" }],
         });
         let ask = house.ask_as(&agent, "POST", "/v1/reviews").header("x-conversation-id", "c1").json(&body).send();
@@ -293,7 +295,10 @@ fn fact_33_everything_out_and_back_over_rest() {
     assert_eq!(torn.said(), (400, "shape.export".to_owned()));
     let newer = post(&there, "/v1/import", &json!({ "ingrain_export": 999 }));
     assert_eq!(newer.said(), (400, "shape.export_newer".to_owned()));
-    let file = json!({ "store": "workspace_runbooks", "text": "---\npath: ops/fuses\nkind: runbook\n---\nspare fuses are in rack nine\n" });
+    let file = json!({
+        "store": "workspace_runbooks",
+        "text": "---\npath: ops/fuses\nkind: runbook\n---\nspare fuses are in rack nine\n",
+    });
     assert_eq!(done(&post(&there, "/v1/import/markdown", &file), 200)["imported"], 1);
     let rules = engine::model::caller::MemoryPermissions { read: false, manage: true };
     let blind = here.key(KeyRights { rules, ..KeyRights::for_role(Role::Admin) }).text;

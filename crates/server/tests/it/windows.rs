@@ -12,7 +12,10 @@ use serde_json::json;
 use crate::house::House;
 
 const KEY: &str = "AKIAIOSFODNN7REALKEZ";
-const TOKEN: &str = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4ifQ.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c";
+const TOKEN: &str = concat!(
+    "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4ifQ.",
+    "SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c",
+);
 /// Tokens a chat format spends on each message beside its text.
 const MESSAGE_TOKENS: usize = 4;
 
@@ -167,7 +170,9 @@ fn a_window_is_never_over_and_leaves_out_no_turn_that_would_fit() {
     let house = House::new();
     for number in 0..4 {
         let words = format!("gateway {number}: {}", "the gateway drains before a reload. ".repeat(4 * number + 1));
-        let runbook = json!({ "store": "workspace_runbooks", "kind": "runbook", "path": format!("g/{number}"), "content": words });
+        let runbook = json!({
+            "store": "workspace_runbooks", "kind": "runbook", "path": format!("g/{number}"), "content": words,
+        });
         assert_eq!(house.ask("POST", "/v1/memories").json(&runbook).send().status, 201);
     }
     let caller = Caller::agent(house.tenant.id, "clerk");
