@@ -93,7 +93,7 @@ async fn list_receipts(
 ) -> Result<Json<Page<ReceiptView>>, Problem> {
     let paging = Paging { after: params.cursor, limit: params.limit };
     let work = move |engine: &engine::Engine| Ok(engine.receipts(&auth.caller, params.run.as_deref(), &paging)?);
-    Ok(Json(Page::from_stretch(app.entrance.call("receipts", work).await?, |receipt| ReceiptView { receipt })))
+    Ok(Json(Page::from_record_page(app.entrance.call("receipts", work).await?, |receipt| ReceiptView { receipt })))
 }
 
 async fn show_receipt(

@@ -95,7 +95,7 @@ async fn list_documents(
 ) -> Result<Json<Page<DocumentView>>, Problem> {
     let paging = Paging { after: params.cursor, limit: params.limit };
     let documents = app.entrance.call("documents", move |engine| Ok(engine.documents(&auth.caller, &paging)?)).await?;
-    Ok(Json(Page::from_stretch(documents, |document| DocumentView { document })))
+    Ok(Json(Page::from_record_page(documents, |document| DocumentView { document })))
 }
 
 async fn search_documents(
