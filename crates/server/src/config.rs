@@ -140,8 +140,8 @@ pub struct HttpLimits {
     pub body_bytes_max: usize,
     /// Longest time until an answer begins, and until an MCP call ends.
     pub timeout_secs: u64,
-    /// Concurrent engine calls, and as many concurrent saves. Saves that wait together share one commit, so there may be
-    /// far more of them than cores.
+    /// Concurrent engine calls, and as many concurrent saves. Saves that wait together share one commit, so there may
+    /// be far more of them than cores.
     pub calls_max: usize,
     /// Calls that may wait for a permit; the next one is refused with `http.busy`.
     pub waiting_max: usize,

@@ -6,11 +6,13 @@ use serde_json::Value;
 
 use crate::openapi;
 
-const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1b1f24;background:#fff}\
+const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;\
+color:#1b1f24;background:#fff}\
 code,pre{font:14px/1.45 ui-monospace,monospace}pre{background:#f4f6f8;padding:.8rem;overflow-x:auto;border-radius:6px}\
 h3 code{background:#eef2f6;padding:.15rem .4rem;border-radius:4px}table{border-collapse:collapse;width:100%}\
 td,th{text-align:left;padding:.25rem .6rem .25rem 0;vertical-align:top;border-bottom:1px solid #e5e9ee}\
-@media(prefers-color-scheme:dark){body{color:#e6e9ed;background:#14171a}pre,h3 code{background:#20252b}td,th{border-color:#2c333a}}";
+@media(prefers-color-scheme:dark){body{color:#e6e9ed;background:#14171a}\
+pre,h3 code{background:#20252b}td,th{border-color:#2c333a}}";
 
 /// One operation of the document.
 struct Operation<'a> {

@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 use engine::ports::Clock;
+use engine::text::digest::to_hex;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tracing::field::{Field, Visit};
@@ -141,13 +142,14 @@ impl OpenSpan {
         let word =
             |key: &str| self.fields.0.iter().find(|(name, _)| *name == key).and_then(|(_, value)| value.as_str());
         let kind = if word("otel.kind") == Some("server") { SERVER } else { INTERNAL };
+        let to_attribute = |(name, value): &(&str, Value)| json!({ "key": name, "value": to_otlp_value(value) });
         let attributes = self.fields.0.iter().filter(|(name, _)| !name.starts_with("otel."));
         json!({
-            "traceId": engine::text::digest::to_hex(&self.trace_id), "spanId": engine::text::digest::to_hex(&self.span_id),
-            "parentSpanId": self.parent_span_id.map(|parent| engine::text::digest::to_hex(&parent)).unwrap_or_default(),
+            "traceId": to_hex(&self.trace_id), "spanId": to_hex(&self.span_id),
+            "parentSpanId": self.parent_span_id.map(|parent| to_hex(&parent)).unwrap_or_default(),
             "name": word("otel.name").unwrap_or(name), "kind": kind, "startTimeUnixNano": begun.to_string(),
             "endTimeUnixNano": ended.to_string(),
-            "attributes": attributes.map(|(name, value)| json!({ "key": name, "value": to_otlp_value(value) })).collect::<Vec<_>>(),
+            "attributes": attributes.map(to_attribute).collect::<Vec<_>>(),
         })
     }
 }

@@ -8,7 +8,7 @@ use engine::model::error::{Error, StoreError};
 use engine::model::refusal::Refusal;
 use serde_json::{Map, Value, json};
 
-/// Seconds for `retry-after`: the server is full, the database is busy, or the first call under an idempotency key runs.
+/// Seconds for `retry-after`: the server is full, the database is busy, or the first call under a key still runs.
 pub(crate) const RETRY_SECS: u64 = 1;
 pub(crate) const PROBLEM_TYPE: &str = "application/problem+json";
 

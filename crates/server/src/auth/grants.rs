@@ -44,7 +44,7 @@ impl Grants {
         Grants { configured: config.grants.clone(), resolver }
     }
 
-    /// Adds the caller's grants to those of its key or token; the higher grant wins. Blocks if a resolver is configured.
+    /// Adds the caller's grants to those of its key or token; the higher grant wins. Blocks if there is a resolver.
     pub(super) fn add_grants(&self, caller: &mut Caller) {
         let configured = self.configured.get(&caller.principal).cloned().unwrap_or_default();
         let resolved = self.resolver.as_ref().map(|resolver| resolver.resolve_grants(caller)).unwrap_or_default();

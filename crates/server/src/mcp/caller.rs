@@ -1,5 +1,5 @@
-//! The caller of an MCP request: fixed at start, named by the client, or authenticated per HTTP request. Never chosen by
-//! a model.
+//! The caller of an MCP request: fixed at start, named by the client, or authenticated per HTTP request. A model never
+//! chooses it.
 
 use std::sync::{Arc, OnceLock};
 

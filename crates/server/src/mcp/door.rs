@@ -91,9 +91,9 @@ impl Door {
         Door { order_lock: Some(Arc::default()), ..self }
     }
 
-    /// Runs calls on the thread that reads the client's messages. For one client and a local database: there a call takes
-    /// little longer than the switch to another thread and back. After a slow save, saves run on a blocking thread until
-    /// one is fast again, so that pings are answered while another process holds the database.
+    /// Runs calls on the thread that reads the client's messages. For one client and a local database: there a call
+    /// takes little longer than the switch to another thread and back. After a slow save, saves run on a blocking
+    /// thread until one is fast again, so that pings are answered while another process holds the database.
     pub fn with_inline_calls(self) -> Door {
         Door { inline_calls: Some(Arc::default()), ..self }
     }

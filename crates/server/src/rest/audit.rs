@@ -23,7 +23,8 @@ pub(super) fn audit_endpoints() -> Vec<Endpoint> {
             .with_description(
                 "logs",
                 "Tell the audit log",
-                "An entry that the whole tenant finds with `POST /v1/recall`. Never changed; ordinary searches leave it out.",
+                "An entry that the whole tenant finds with `POST /v1/recall`. Never changed; ordinary searches leave \
+                 it out.",
             )
             .with_body::<AuditBody>(json!({
                 "action": "deploy.finished", "message": "billing 4.2 is live in prod", "meta": { "version": "4.2" },
@@ -32,7 +33,11 @@ pub(super) fn audit_endpoints() -> Vec<Endpoint> {
             .with_problems(&[REFUSED])
             .with_idempotency_key(),
         Endpoint::new(Method::GET, "/v1/audit", "audit", list_audit_entries)
-            .with_description("logs", "Read the audit log", "Entries from outside, the last recorded first. Our own are `GET /v1/events`.")
+            .with_description(
+                "logs",
+                "Read the audit log",
+                "Entries from outside, the last recorded first. Our own are `GET /v1/events`.",
+            )
             .with_query::<EntryParams>()
             .with_json_answer::<Page<LogEntryView>>(StatusCode::OK, "Entries", json!({ "items": [] })),
     ]

@@ -29,9 +29,10 @@ pub(super) fn context_endpoints() -> Vec<Endpoint> {
             .with_description(
                 TAG,
                 "Context for a turn",
-                "The memories for the latest message, within a budget, trusted apart from unverified, with a receipt. `for` \
-                 asks what helped at similar decision points; `format: messages` adds ready chat messages. With `window`, the answer is all messages of the model's next \
-                 call, cut to fit in a fixed order: `messages`, `tokens`, `cuts`, `receipt`, `notes`.",
+                "The memories for the latest message, within a budget, trusted apart from unverified, with a receipt. \
+                 `for` asks what helped at similar decision points; `format: messages` adds ready chat messages. With \
+                 `window`, the answer is all messages of the model's next call, cut to fit in a fixed order: \
+                 `messages`, `tokens`, `cuts`, `receipt`, `notes`.",
             )
             .with_body::<ContextBody>(json!({ "message": "why did billing stop retrying?" }))
             .with_json_answer::<ContextAnswer>(
@@ -44,18 +45,34 @@ pub(super) fn context_endpoints() -> Vec<Endpoint> {
             .with_query::<ReceiptParams>()
             .with_json_answer::<Page<ReceiptView>>(StatusCode::OK, "Receipts", json!({ "items": [] })),
         Endpoint::new(Method::GET, "/v1/receipts/{id}", "receipt", show_receipt)
-            .with_description(TAG, "One receipt", "Every candidate with its score parts, and why it was or was not shown.")
+            .with_description(
+                TAG,
+                "One receipt",
+                "Every candidate with its score parts, and why it was or was not shown.",
+            )
             .with_json_answer::<ReceiptView>(StatusCode::OK, "The receipt", json!({}))
             .with_problems(&[NOT_FOUND]),
         Endpoint::new(Method::GET, "/v1/receipts/{id}/replay", "replay", replay_receipt)
-            .with_description(TAG, "Replay a receipt", "Rebuilds the injected block from the exact versions it was made of.")
-            .with_json_answer::<ReplayView>(StatusCode::OK, "The block", json!({ "text": "", "exact": true, "redacted": [], "missing": [] }))
+            .with_description(
+                TAG,
+                "Replay a receipt",
+                "Rebuilds the injected block from the exact versions it was made of.",
+            )
+            .with_json_answer::<ReplayView>(
+                StatusCode::OK,
+                "The block",
+                json!({ "text": "", "exact": true, "redacted": [], "missing": [] }),
+            )
             .with_problems(&[NOT_FOUND]),
         Endpoint::new(Method::GET, "/v1/runs/{run}/blame", "blame", blame_run)
             .with_description(TAG, "What reached a run", "The memories that touched it, newest first. Admins only.")
             .with_json_answer::<MemoryUsesView>(StatusCode::OK, "Touches", json!({ "items": [] })),
         Endpoint::new(Method::GET, "/v1/memories/{id}/reach", "reach", show_memory_reach)
-            .with_description(TAG, "What a memory reached", "The runs and conversations it touched, newest first. Admins only.")
+            .with_description(
+                TAG,
+                "What a memory reached",
+                "The runs and conversations it touched, newest first. Admins only.",
+            )
             .with_json_answer::<MemoryUsesView>(StatusCode::OK, "Touches", json!({ "items": [] })),
     ]
 }

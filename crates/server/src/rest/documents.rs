@@ -28,9 +28,12 @@ pub(super) fn document_endpoints() -> Vec<Endpoint> {
             .with_description(
                 TAG,
                 "Ingest a document",
-                "Cut into chunks, each through the gate. Doing it again changes nothing; a changed text replaces its stale chunks. Admins only.",
+                "Cut into chunks, each through the gate. Doing it again changes nothing; a changed text replaces its \
+                 stale chunks. Admins only.",
             )
-            .with_body::<IngestBody>(json!({ "path": "guides/turbines.md", "text": "# Turbines\n\nOil them in spring." }))
+            .with_body::<IngestBody>(
+                json!({ "path": "guides/turbines.md", "text": "# Turbines\n\nOil them in spring." }),
+            )
             .with_json_answer::<IngestedView>(StatusCode::OK, "What became of it", Value::Null)
             .with_idempotency_key(),
         Endpoint::new(Method::POST, "/v1/documents/publish", "publish", publish_document)
@@ -39,7 +42,11 @@ pub(super) fn document_endpoints() -> Vec<Endpoint> {
             .with_json_answer::<IngestedView>(StatusCode::OK, "What became of it", Value::Null)
             .with_problems(&[NOT_FOUND]),
         Endpoint::new(Method::DELETE, "/v1/documents", "remove_document", remove_document)
-            .with_description(TAG, "Remove a document", "Its chunks are archived; the same text may come back any time. Admins only.")
+            .with_description(
+                TAG,
+                "Remove a document",
+                "Its chunks are archived; the same text may come back any time. Admins only.",
+            )
             .with_query::<RemoveParams>()
             .with_json_answer::<RemovedView>(StatusCode::OK, "What stood there", Value::Null)
             .with_problems(&[NOT_FOUND]),
@@ -48,11 +55,19 @@ pub(super) fn document_endpoints() -> Vec<Endpoint> {
             .with_query::<DocumentParams>()
             .with_json_answer::<Page<DocumentView>>(StatusCode::OK, "Documents", json!({ "items": [] })),
         Endpoint::new(Method::POST, "/v1/documents/search", "search_knowledge", search_documents)
-            .with_description(TAG, "Search documents", "Passages that answer. An agent mapped to categories sees no others.")
+            .with_description(
+                TAG,
+                "Search documents",
+                "Passages that answer. An agent mapped to categories sees no others.",
+            )
             .with_body::<KnowledgeSearchBody>(json!({ "query": "when are turbines oiled?" }))
             .with_json_answer::<Page<HitView>>(StatusCode::OK, "Passages, best first", json!({ "items": [] })),
         Endpoint::new(Method::GET, "/v1/skills", "skills", list_skills)
-            .with_description(TAG, "List skills", "The SKILL.md files of the configured folders, as they are now; `doctor` names those left out.")
+            .with_description(
+                TAG,
+                "List skills",
+                "The SKILL.md files of the configured folders, as they are now; `doctor` names those left out.",
+            )
             .with_json_answer::<Page<SkillBody>>(StatusCode::OK, "Skills", json!({ "items": [] })),
     ]
 }

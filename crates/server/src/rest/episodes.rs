@@ -23,7 +23,8 @@ pub(super) fn episode_endpoints() -> Vec<Endpoint> {
             .with_description(
                 TAG,
                 "Save a conversation",
-                "Its turns in their order, each through the gate: one that is refused does not hold up the others. For agents.",
+                "Its turns in their order, each through the gate: one that is refused does not hold up the others. \
+                 For agents.",
             )
             .with_body::<TurnsBody>(json!({
                 "session": "s-1",
@@ -56,10 +57,15 @@ pub(super) fn episode_endpoints() -> Vec<Endpoint> {
             .with_description(
                 TAG,
                 "Search four sources",
-                "Your own episodes, the audit log, workflow steps and documents, best first, each thing once. A source that fails is named in `failed`.",
+                "Your own episodes, the audit log, workflow steps and documents, best first, each thing once. A \
+                 source that fails is named in `failed`.",
             )
             .with_body::<RecallBody>(json!({ "query": "how did the last billing deploy end?" }))
-            .with_json_answer::<RecalledView>(StatusCode::OK, "Recollections", json!({ "recollections": [], "failed": [] })),
+            .with_json_answer::<RecalledView>(
+                StatusCode::OK,
+                "Recollections",
+                json!({ "recollections": [], "failed": [] }),
+            ),
     ]
 }
 

@@ -27,7 +27,12 @@ pub(super) fn erasure_endpoints() -> Vec<Endpoint> {
     };
     vec![
         Endpoint::new(Method::POST, "/v1/erasures", "erase", erase_subject)
-            .with_description(TAG, "Erase a user, a pipeline or the tenant", "Memories go with all their history, and a certificate stays. What a user had saved may not return, unless you say so. Admins only.")
+            .with_description(
+                TAG,
+                "Erase a user, a pipeline or the tenant",
+                "Memories go with all their history, and a certificate stays. What a user had saved may not return, \
+                 unless you say so. Admins only.",
+            )
             .with_body::<EraseBody>(json!({ "what": "user", "name": "ada", "reason": "asked to be forgotten" }))
             .with_json_answer::<CertificateView>(StatusCode::CREATED, "The certificate", Value::Null)
             .with_problems(&[NOT_FOUND])
@@ -39,11 +44,14 @@ pub(super) fn erasure_endpoints() -> Vec<Endpoint> {
             .with_description(TAG, "One certificate", "Reviewers only.")
             .with_json_answer::<CertificateView>(StatusCode::OK, "The certificate", Value::Null)
             .with_problems(&[NOT_FOUND]),
-        checked(Endpoint::new(Method::GET, "/v1/certificates/{id}/check", "check_certificate", check_certificate).with_description(
-            TAG,
-            "Check a certificate",
-            "Against itself, the log and what can be read now. Reviewers only.",
-        ))
+        checked(
+            Endpoint::new(Method::GET, "/v1/certificates/{id}/check", "check_certificate", check_certificate)
+                .with_description(
+                    TAG,
+                    "Check a certificate",
+                    "Against itself, the log and what can be read now. Reviewers only.",
+                ),
+        )
         .with_problems(&[NOT_FOUND]),
         checked(
             Endpoint::new(Method::POST, "/v1/certificates/check", "check_kept_certificate", check_kept_certificate)

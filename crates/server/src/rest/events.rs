@@ -33,13 +33,29 @@ const NAMES_MAX: usize = 64;
 pub(super) fn event_endpoints() -> Vec<Endpoint> {
     vec![
         Endpoint::new(Method::GET, "/v1/events", "events", serve_events)
-            .with_description("events", "What happened", "A page of the log, or, with `Accept: text/event-stream`, a live stream of it: each event has its number as id, and a stream that breaks off resumes after `Last-Event-ID` without loss or repetition. You see what you did and what happened where you may look; of a review, only if you may see it. Conversations and runs that are not yours are left out for all but admins and reviewers. A stream that falls too far behind is closed with the event `stream.closed` and a reason.")
+            .with_description(
+                "events",
+                "What happened",
+                "A page of the log, or, with `Accept: text/event-stream`, a live stream of it: each event has its \
+                 number as id, and a stream that breaks off resumes after `Last-Event-ID` without loss or repetition. \
+                 You see what you did and what happened where you may look; of a review, only if you may see it. \
+                 Conversations and runs that are not yours are left out for all but admins and reviewers. A stream \
+                 that falls too far behind is closed with the event `stream.closed` and a reason.",
+            )
             .with_query::<EventParams>()
             .with_header("Last-Event-ID", "The number of the last event you have")
-            .with_json_answer::<EventsView>(StatusCode::OK, "A page of the log", json!({ "items": [], "next_after": 12 }))
+            .with_json_answer::<EventsView>(
+                StatusCode::OK,
+                "A page of the log",
+                json!({ "items": [], "next_after": 12 }),
+            )
             .with_plain_answer(StatusCode::OK, "A live stream", "text/event-stream"),
         Endpoint::new(Method::GET, "/v1/verify", "verify", verify_log)
-            .with_description("events", "Check the log", "Follows the chain of hashes from the first entry. Admins only.")
+            .with_description(
+                "events",
+                "Check the log",
+                "Follows the chain of hashes from the first entry. Admins only.",
+            )
             .with_json_answer::<VerifiedView>(
                 StatusCode::OK,
                 "What was found",

@@ -26,27 +26,50 @@ pub(super) fn governance_endpoints() -> Vec<Endpoint> {
     vec![
         governed(
             Endpoint::new(Method::POST, "/v1/memories/{id}/redact", "redact", redact_memory)
-                .with_description(TAG, "Redact a memory", "Erases what it said from every version, the index and the vector; who, when and why remain, with a certificate.")
+                .with_description(
+                    TAG,
+                    "Redact a memory",
+                    "Erases what it said from every version, the index and the vector; who, when and why remain, with \
+                     a certificate.",
+                )
                 .with_body::<RedactBody>(json!({ "reason": "holds a customer's name" }))
                 .with_json_answer::<RedactedView>(StatusCode::OK, "Redacted", Value::Null),
         ),
         governed(
             Endpoint::new(Method::POST, "/v1/memories/{id}/rollback", "rollback", roll_back_memory)
-                .with_description(TAG, "Roll a memory back", "Tombstones an active memory; on request what it replaced stands again: the memories it superseded, or, where it was a new version of what stood there, the version before, in the same memory. `not_restored` says what does not, and why.")
+                .with_description(
+                    TAG,
+                    "Roll a memory back",
+                    "Tombstones an active memory; on request what it replaced stands again: the memories it \
+                     superseded, or, where it was a new version of what stood there, the version before, in the same \
+                     memory. `not_restored` says what does not, and why.",
+                )
                 .with_body::<RollbackBody>(json!({ "restore": true, "reason": "it was wrong" }))
                 .with_json_answer::<RolledBackView>(StatusCode::OK, "Rolled back", Value::Null),
         ),
         governed(
             Endpoint::new(Method::POST, "/v1/memories/{id}/quarantine", "quarantine", quarantine_memory)
-                .with_description(TAG, "Hold a memory back", "And, on request, everything derived from it. Reviewers only.")
+                .with_description(
+                    TAG,
+                    "Hold a memory back",
+                    "And, on request, everything derived from it. Reviewers only.",
+                )
                 .with_body::<QuarantineBody>(json!({ "derived": true, "reason": "a poisoned source" }))
-                .with_json_answer::<QuarantinedView>(StatusCode::OK, "Held back", json!({ "memories": [], "reached": [] })),
+                .with_json_answer::<QuarantinedView>(
+                    StatusCode::OK,
+                    "Held back",
+                    json!({ "memories": [], "reached": [] }),
+                ),
         ),
         governed(
             Endpoint::new(Method::POST, "/v1/memories/{id}/release", "release", release_memory)
                 .with_description(TAG, "Let go of what was held back", "Reviewers only.")
                 .with_body::<QuarantineBody>(json!({ "reason": "checked" }))
-                .with_json_answer::<QuarantinedView>(StatusCode::OK, "Let go", json!({ "memories": [], "reached": [] })),
+                .with_json_answer::<QuarantinedView>(
+                    StatusCode::OK,
+                    "Let go",
+                    json!({ "memories": [], "reached": [] }),
+                ),
         ),
         Endpoint::new(Method::GET, "/v1/memories/{id}/lineage", "lineage", show_lineage)
             .with_description(TAG, "Where a memory comes from", "What it was made from, and what was made from it.")

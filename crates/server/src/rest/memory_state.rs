@@ -23,7 +23,12 @@ const TAG: &str = "memories";
 pub(super) fn memory_state_endpoints() -> Vec<Endpoint> {
     vec![
         Endpoint::new(Method::DELETE, "/v1/memories/{id}", "forget", forget_memory)
-            .with_description(TAG, "Forget a memory", "Takes it out of use; its path is free again, its history stays, and its value may not come back unless you say so.")
+            .with_description(
+                TAG,
+                "Forget a memory",
+                "Takes it out of use; its path is free again, its history stays, and its value may not come back \
+                 unless you say so.",
+            )
             .with_header(IF_MATCH.0, IF_MATCH.1)
             .with_query::<ForgetParams>()
             .with_json_answer::<SavedView>(StatusCode::OK, "Forgotten", saved_example("forgotten"))
@@ -36,7 +41,11 @@ pub(super) fn memory_state_endpoints() -> Vec<Endpoint> {
             .with_problems(&[NOT_FOUND, CONFLICT])
             .with_idempotency_key(),
         Endpoint::new(Method::PUT, "/v1/memories/{id}/verify-by", "verify_by", set_verify_by)
-            .with_description(TAG, "Confirm that a memory still holds", "Until a date, after which it counts as a draft, or for good. People only.")
+            .with_description(
+                TAG,
+                "Confirm that a memory still holds",
+                "Until a date, after which it counts as a draft, or for good. People only.",
+            )
             .with_body::<VerifyByBody>(json!({ "until": "2030-01-01T00:00:00Z", "reason": "looked at the cluster" }))
             .with_json_answer::<SavedView>(StatusCode::OK, "Confirmed", saved_example("confirmed"))
             .with_problems(&[NOT_FOUND, CONFLICT])

@@ -21,7 +21,12 @@ pub(super) fn owner_endpoints() -> Vec<Endpoint> {
             .with_description("reviews", "Who reviews which paths", "Every store's table.")
             .with_json_answer::<Page<OwnersView>>(StatusCode::OK, "Tables", json!({ "items": [owners_example()] })),
         Endpoint::new(Method::PUT, "/v1/stores/{slug}/owners", "set_owners", set_owners)
-            .with_description("reviews", "Replace a store's table", "The last pattern that matches a path counts; an empty table leaves reviews to every reviewer. Admins only.")
+            .with_description(
+                "reviews",
+                "Replace a store's table",
+                "The last pattern that matches a path counts; an empty table leaves reviews to every reviewer. Admins \
+                 only.",
+            )
             .with_body::<OwnersBody>(json!({ "rules": [{ "pattern": "nginx/**", "reviewers": ["reviewer:ana"] }] }))
             .with_json_answer::<OwnersView>(StatusCode::OK, "The table", owners_example())
             .with_problems(&[NOT_FOUND]),

@@ -27,7 +27,12 @@ pub(super) const IF_MATCH: (&str, &str) =
 
 fn remember_endpoint() -> Endpoint {
     Endpoint::new(Method::POST, "/v1/memories", "remember", remember_memory)
-        .with_description(TAG, "Remember", "Saves what was learnt. The same path again makes a new version; the answer says what happened. Policy refuses with 403, the scanner and missing evidence with 422, and what was refused is kept nowhere.")
+        .with_description(
+            TAG,
+            "Remember",
+            "Saves what was learnt. The same path again makes a new version; the answer says what happened. Policy \
+             refuses with 403, the scanner and missing evidence with 422, and what was refused is kept nowhere.",
+        )
         .with_header("If-None-Match", "`*`: only where nothing stands yet")
         .with_header(IF_MATCH.0, IF_MATCH.1)
         .with_body::<RememberBody>(json!({
@@ -92,7 +97,12 @@ async fn save_draft(
 
 fn patch_endpoint() -> Endpoint {
     Endpoint::new(Method::PATCH, "/v1/memories/{id}", "patch", patch_memory)
-        .with_description(TAG, "Patch a memory", "New content, if what you read still stands. Say what you read in `If-Match` (412 where it changed) or `expected_sha256` (409 with what stands there now).")
+        .with_description(
+            TAG,
+            "Patch a memory",
+            "New content, if what you read still stands. Say what you read in `If-Match` (412 where it changed) or \
+             `expected_sha256` (409 with what stands there now).",
+        )
         .with_header(IF_MATCH.0, IF_MATCH.1)
         .with_body::<PatchBody>(json!({
             "content": "billing retries failed webhooks for 48 hours", "summary": "the window grew",
@@ -100,7 +110,13 @@ fn patch_endpoint() -> Endpoint {
             "evidence": [{ "kind": "tool_result", "summary": "read in the service's configuration" }],
         }))
         .with_json_answer::<SavedView>(StatusCode::OK, "Patched", saved_example("updated"))
-        .with_problems(&[NOT_FOUND, CONFLICT, STALE, REFUSED, (StatusCode::PRECONDITION_REQUIRED, "Neither `If-Match` nor `expected_sha256`")])
+        .with_problems(&[
+            NOT_FOUND,
+            CONFLICT,
+            STALE,
+            REFUSED,
+            (StatusCode::PRECONDITION_REQUIRED, "Neither `If-Match` nor `expected_sha256`"),
+        ])
         .with_idempotency_key()
 }
 

@@ -48,17 +48,35 @@ pub(super) fn review_endpoints() -> Vec<Endpoint> {
             .with_json_answer::<ProposedView>(StatusCode::OK, "The same waits already", Value::Null)
             .with_problems(&[NOT_FOUND, CONFLICT, REFUSED]),
         Endpoint::new(Method::POST, "/v1/reviews/forget", "propose_forget", propose_forget)
-            .with_description(TAG, "Propose to forget a memory", "One that you see and may not take away; it stays until a person approves.")
+            .with_description(
+                TAG,
+                "Propose to forget a memory",
+                "One that you see and may not take away; it stays until a person approves.",
+            )
             .with_body::<ProposeForgetBody>(json!({ "memory": EXAMPLE_ID, "rationale": "the service is gone" }))
             .with_json_answer::<ProposedView>(StatusCode::CREATED, "Waiting", Value::Null)
             .with_json_answer::<ProposedView>(StatusCode::OK, "The same waits already", Value::Null)
             .with_problems(&[NOT_FOUND, CONFLICT, REFUSED]),
         Endpoint::new(Method::POST, "/v1/reviews/decisions", "decide_all", decide_all)
-            .with_description(TAG, "Decide many at once", "Those named, or all that wait; each is checked as if it were alone, and one that cannot be decided does not hold up the others. Reviewers only.")
+            .with_description(
+                TAG,
+                "Decide many at once",
+                "Those named, or all that wait; each is checked as if it were alone, and one that cannot be decided \
+                 does not hold up the others. Reviewers only.",
+            )
             .with_body::<DecideAllBody>(json!({ "approve": true, "all": true, "store": "workspace_runbooks" }))
-            .with_json_answer::<DecidedAllView>(StatusCode::OK, "What was decided", json!({ "decided": 2, "not_decided": [] })),
+            .with_json_answer::<DecidedAllView>(
+                StatusCode::OK,
+                "What was decided",
+                json!({ "decided": 2, "not_decided": [] }),
+            ),
         Endpoint::new(Method::GET, "/v1/reviews/{id}", "review", show_review)
-            .with_description(TAG, "One review", "With the proposed text, what stands there now, what approval would meet, and which past turns would have been shown it.")
+            .with_description(
+                TAG,
+                "One review",
+                "With the proposed text, what stands there now, what approval would meet, and which past turns would \
+                 have been shown it.",
+            )
             .with_json_answer::<ReviewDetail>(StatusCode::OK, "The review", Value::Null)
             .with_problems(&[NOT_FOUND]),
         decided(
@@ -73,7 +91,11 @@ pub(super) fn review_endpoints() -> Vec<Endpoint> {
         ),
         decided(
             Endpoint::new(Method::POST, "/v1/reviews/{id}/request-changes", "request_changes", request_changes)
-                .with_description(TAG, "Ask for changes", "Back to the proposer, saying what is missing. Reviewers only.")
+                .with_description(
+                    TAG,
+                    "Ask for changes",
+                    "Back to the proposer, saying what is missing. Reviewers only.",
+                )
                 .with_body::<RequestChangesBody>(json!({ "comment": "say which version" })),
         ),
     ]

@@ -20,7 +20,11 @@ use crate::wire::scan::{AllowBody, AllowedView, RescanBody, RescannedView, ScanB
 pub(super) fn scan_endpoints() -> Vec<Endpoint> {
     vec![
         Endpoint::new(Method::POST, "/v1/scan", "scan", scan_text)
-            .with_description("search", "Scan a text", "Looks for secrets, orders to a model and raw logs. Nothing is kept.")
+            .with_description(
+                "search",
+                "Scan a text",
+                "Looks for secrets, orders to a model and raw logs. Nothing is kept.",
+            )
             .with_body::<ScanBody>(json!({ "text": "billing retries failed webhooks for 24 hours" }))
             .with_json_answer::<ScannedView>(
                 StatusCode::OK,
@@ -28,7 +32,13 @@ pub(super) fn scan_endpoints() -> Vec<Endpoint> {
                 json!({ "verdict": "clean", "verdict_in_conversation": "clean", "findings": [] }),
             ),
         Endpoint::new(Method::POST, "/v1/scan/all", "scan_all", scan_all)
-            .with_description("search", "Scan again what is stored", "A stretch of the memories, as a save would be judged today; hand back `next_cursor` until there is none. With `propose`, each that would be refused gets a review whose approval redacts it. Admins only.")
+            .with_description(
+                "search",
+                "Scan again what is stored",
+                "A stretch of the memories, as a save would be judged today; hand back `next_cursor` until there is \
+                 none. With `propose`, each that would be refused gets a review whose approval redacts it. Admins \
+                 only.",
+            )
             .with_body::<RescanBody>(json!({ "propose": false }))
             .with_json_answer::<RescannedView>(
                 StatusCode::OK,
@@ -36,13 +46,22 @@ pub(super) fn scan_endpoints() -> Vec<Endpoint> {
                 json!({ "rules_version": 2, "scanned": 0, "proposed": 0, "findings": [] }),
             ),
         Endpoint::new(Method::POST, "/v1/scan/allowed", "allow", allow_value)
-            .with_description("search", "Let one exact value through the scanner", "The value a rule found, by its SHA-256 or in a text in which the scanner finds nothing else; until a time, in this tenant only. The value is not kept, only a keyed digest. Admins only.")
+            .with_description(
+                "search",
+                "Let one exact value through the scanner",
+                "The value a rule found, by its SHA-256 or in a text in which the scanner finds nothing else; until a \
+                 time, in this tenant only. The value is not kept, only a keyed digest. Admins only.",
+            )
             .with_body::<AllowBody>(json!({
                 "digest": "0".repeat(64), "reason": "a published test key", "expires_at": "2999-01-01T00:00:00Z",
             }))
             .with_json_answer::<AllowedView>(StatusCode::CREATED, "What is let through", Value::Null),
         Endpoint::new(Method::GET, "/v1/scan/allowed", "allowed", list_allowed)
-            .with_description("search", "What the scanner lets through", "By keyed digest, with why and until when; newest first. Admins only.")
+            .with_description(
+                "search",
+                "What the scanner lets through",
+                "By keyed digest, with why and until when; newest first. Admins only.",
+            )
             .with_json_answer::<Page<AllowedView>>(StatusCode::OK, "Values", json!({ "items": [] })),
         Endpoint::new(Method::DELETE, "/v1/scan/allowed/{digest}", "disallow", disallow_value)
             .with_description("search", "Hold a value up again", "By the digest of the list. Admins only.")

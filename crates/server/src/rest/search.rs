@@ -18,16 +18,36 @@ use crate::wire::search::{DiagnosisView, SearchBody, SearchResultView};
 pub(super) fn search_endpoints() -> Vec<Endpoint> {
     vec![
         Endpoint::new(Method::POST, "/v1/search", "search", search_memories)
-            .with_description("search", "Search", "The best memories for a query, among those you may see, with the parts of each score. `explain` names a memory and asks why it was or was not returned.")
+            .with_description(
+                "search",
+                "Search",
+                "The best memories for a query, among those you may see, with the \
+                                                   parts of each score. `explain` names a memory and asks why it was \
+                                                   or was not returned.",
+            )
             .with_body::<SearchBody>(json!({ "query": "how long does billing retry webhooks", "limit": 6 }))
-            .with_json_answer::<SearchResultView>(StatusCode::OK, "Hits, best first", json!({
-                "hits": [{ "score": 0.7, "parts": { "text": 0.8, "trust": 0.45 }, "memory": memories::memory_example(true) }],
-                "ranker": "operational", "considered": 1, "warnings": [],
-            }))
+            .with_json_answer::<SearchResultView>(
+                StatusCode::OK,
+                "Hits, best first",
+                json!({
+                    "hits": [{
+                        "score": 0.7, "parts": { "text": 0.8, "trust": 0.45 }, "memory": memories::memory_example(true),
+                    }],
+                    "ranker": "operational", "considered": 1, "warnings": [],
+                }),
+            )
             .with_problems(&[NOT_FOUND]),
         Endpoint::new(Method::POST, "/v1/why-not", "diagnose", diagnose_memory)
-            .with_description("search", "Why a memory did not come", "For the memory `explain` names: in a search, and as a candidate for the turn's context. Asking leaves no trace.")
-            .with_body::<SearchBody>(json!({ "query": "how long does billing retry webhooks", "explain": remember::EXAMPLE_ID }))
+            .with_description(
+                "search",
+                "Why a memory did not come",
+                "For the memory `explain` names: in a search, \
+                                                                      and as a candidate for the turn's context. \
+                                                                      Asking leaves no trace.",
+            )
+            .with_body::<SearchBody>(json!({
+                "query": "how long does billing retry webhooks", "explain": remember::EXAMPLE_ID,
+            }))
             .with_json_answer::<DiagnosisView>(StatusCode::OK, "Why", Value::Null)
             .with_problems(&[NOT_FOUND]),
     ]

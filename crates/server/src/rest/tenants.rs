@@ -26,7 +26,12 @@ pub(super) fn tenant_endpoints() -> Vec<Endpoint> {
             .with_description("tenants", "List tenants", "All of them for an operator, else your own.")
             .with_json_answer::<Page<TenantView>>(StatusCode::OK, "Tenants", json!({ "items": [tenant_example()] })),
         Endpoint::new(Method::POST, "/v1/tenants", "create_tenant", create_tenant)
-            .with_description("tenants", "Create a tenant", "Seeds it and makes a key for its first admin, which may set every header: who may make keys may speak for anybody. Operators only.")
+            .with_description(
+                "tenants",
+                "Create a tenant",
+                "Seeds it and makes a key for its first admin, which may set every header: who may make keys may \
+                 speak for anybody. Operators only.",
+            )
             .with_body::<NewTenantBody>(json!({ "slug": "acme" }))
             .with_json_answer::<CreatedTenantView>(
                 StatusCode::CREATED,
@@ -67,5 +72,8 @@ async fn create_tenant(
 }
 
 fn tenant_example() -> Value {
-    json!({ "id": "01980000-0000-7000-8000-000000000005", "slug": "acme", "created_at": "2026-01-01T00:00:00Z", "erased_at": null })
+    json!({
+        "id": "01980000-0000-7000-8000-000000000005", "slug": "acme", "created_at": "2026-01-01T00:00:00Z",
+        "erased_at": null,
+    })
 }

@@ -34,20 +34,41 @@ pub(super) fn transfer_endpoints() -> Vec<Endpoint> {
     };
     vec![
         Endpoint::new(Method::GET, "/v1/export", "export", stream_export)
-            .with_description(TAG, "Export", "Everything you may see, in every state, with history, as one stream of JSON that ends with `}`: one that broke off is no whole document. With `Accept: application/x-ndjson` a piece a line, such as `{\"memory\": {…}}`; the first line is `ingrain_export`, the last is `end` with the counts.")
+            .with_description(
+                TAG,
+                "Export",
+                "Everything you may see, in every state, with history, as one stream of \
+                                              JSON that ends with `}`: one that broke off is no whole document. With \
+                                              `Accept: application/x-ndjson` a piece a line, such as `{\"memory\": \
+                                              {…}}`; the first line is `ingrain_export`, the last is `end` with the \
+                                              counts.",
+            )
             .with_query::<ExportParams>()
             .with_json_answer::<ExportBody>(StatusCode::OK, "The export", json!({ "ingrain_export": 1 }))
             .with_plain_answer(StatusCode::OK, "The export, a piece a line", NDJSON),
         imported(
             Endpoint::new(Method::POST, "/v1/import", "import", import_pieces)
-                .with_description(TAG, "Import an export", "Through the gate; doing it again changes nothing. Larger ones are brought in parts: each list may be missing, and of lines (`application/x-ndjson`) any will do.")
+                .with_description(
+                    TAG,
+                    "Import an export",
+                    "Through the gate; doing it again changes nothing. Larger \
+                                                            ones are brought in parts: each list may be missing, and \
+                                                            of lines (`application/x-ndjson`) any will do.",
+                )
                 .with_body::<ExportBody>(json!({ "ingrain_export": 1, "memories": [] }))
                 .with_text_body(NDJSON),
         ),
         imported(
             Endpoint::new(Method::POST, "/v1/import/markdown", "import_markdown", import_markdown)
-                .with_description(TAG, "Import a Markdown file", "One memory with its front matter, as an export of Markdown writes it.")
-                .with_body::<MarkdownBody>(json!({ "store": "user_notes", "text": "---\npath: notes/fuses\n---\nspare fuses are in rack nine\n" })),
+                .with_description(
+                    TAG,
+                    "Import a Markdown file",
+                    "One memory with its front matter, as an export of \
+                                                                  Markdown writes it.",
+                )
+                .with_body::<MarkdownBody>(json!({
+                    "store": "user_notes", "text": "---\npath: notes/fuses\n---\nspare fuses are in rack nine\n",
+                })),
         ),
     ]
 }

@@ -1,5 +1,5 @@
-//! Toolset `anthropic`: the six commands of Anthropic's memory tool over one store. Its messages are part of that tool's
-//! contract and copied word for word.
+//! Toolset `anthropic`: the six commands of Anthropic's memory tool over one store. The messages are part of that
+//! tool's contract and copied word for word.
 
 use engine::model::error::Error;
 use engine::model::memory::{Draft, Evidence, Memory};
@@ -23,8 +23,8 @@ const FILES_MAX: usize = 1_000;
 pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[ToolSpec {
     name: "memory",
     title: "Memory files",
-    description: "Your own files under /memories, kept between conversations: view, create, str_replace, insert, delete, rename. \
-                  View the folder before a task; note durable progress and lessons. Never secrets.",
+    description: "Your own files under /memories, kept between conversations: view, create, str_replace, insert, \
+                  delete, rename. View the folder before a task; note durable progress and lessons. Never secrets.",
     effect: ToolEffect::Files,
     input: || {
         let line = json!({ "type": "integer" });
@@ -263,7 +263,8 @@ fn str_replace(call: &ToolCall<'_>, path: &str, old: &str, new: &str) -> Command
             let snippet = file_view::render_snippet(&content, *at, new);
             replace_content(call, &memory, content)?;
             Ok(format!(
-                "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n{snippet}"
+                "The memory file has been edited. Here is the snippet showing the change (with line \
+                 numbers):\n{snippet}"
             ))
         }
         many => {
@@ -271,7 +272,8 @@ fn str_replace(call: &ToolCall<'_>, path: &str, old: &str, new: &str) -> Command
                 many.iter().map(|at| (memory.content[..*at].matches('\n').count() + 1).to_string()).collect();
             let lines = lines.join(", ");
             fail_with_message(format!(
-                "No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {lines}. Please ensure it is unique"
+                "No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {lines}. Please \
+                 ensure it is unique"
             ))
         }
     }

@@ -18,8 +18,8 @@ pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[
     ToolSpec {
         name: "search_my_memories",
         title: "Search my memories",
-        description: "What you went through, what was done, what workflows came to and what is written down, best first. Use \
-                      before a task. Not for live state.",
+        description: "What you went through, what was done, what workflows came to and what is written down, best \
+                      first. Use before a task. Not for live state.",
         effect: ToolEffect::Read,
         input: || {
             object_schema(

@@ -18,7 +18,8 @@ pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[
     ToolSpec {
         name: "recall_memory",
         title: "Recall lessons",
-        description: "Lessons of earlier runs of this pipeline, best first; an empty query gives the newest. Call it before you start.",
+        description: "Lessons of earlier runs of this pipeline, best first; an empty query gives the newest. Call it \
+                      before you start.",
         effect: ToolEffect::Read,
         input: || {
             let limit = json!({ "type": "integer", "description": "fewer than the configured maximum" });
@@ -33,8 +34,8 @@ pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[
     ToolSpec {
         name: "save_memory",
         title: "Save a lesson",
-        description: "Keep a short lesson that helps later runs: a convention, a known fix, a path. Not run state, secrets or blobs. \
-                      The same text twice is kept once.",
+        description: "Keep a short lesson that helps later runs: a convention, a known fix, a path. Not run state, \
+                      secrets or blobs. The same text twice is kept once.",
         effect: ToolEffect::Write,
         input: || object_schema(&[("content", string_schema("")), ("tags", string_list_schema(""))], &["content"]),
         output: || flat_object_schema(&[("saved", 'b'), ("deduped", 'b'), ("id", 's')], &["saved", "deduped"]),

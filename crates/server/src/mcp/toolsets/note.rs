@@ -44,8 +44,8 @@ pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[
     ToolSpec {
         name: "ai_saveMemory",
         title: "Save a note",
-        description: "Keep durable knowledge the platform does not hold: a preference (scope user) or a fact about a system (scope \
-                      system). A note with a similar hint is updated. Never live state or secrets.",
+        description: "Keep durable knowledge the platform does not hold: a preference (scope user) or a fact about a \
+                      system (scope system). A note with a similar hint is updated. Never live state or secrets.",
         effect: ToolEffect::Write,
         input: || {
             object_schema(
@@ -66,7 +66,8 @@ pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[
     ToolSpec {
         name: "ai_deleteMemory",
         title: "Delete a note",
-        description: "Remove a stale note; a person confirms, now or in review. To correct one, save it again instead.",
+        description: "Remove a stale note; a person confirms, now or in review. To correct one, save it again \
+                      instead.",
         effect: ToolEffect::Delete,
         input: || object_schema(&[("id", string_schema(""))], &["id"]),
         output: || flat_object_schema(&[("deleted", 'b'), ("review_item_id", 's')], &["deleted"]),
@@ -107,7 +108,8 @@ fn to_note_json(memory: &Memory) -> Value {
     };
     json!({
         "id": memory.id, "scope": memory.scope.kind(), "systemId": system, "recallHint": memory.recall_hint,
-        "content": memory.content, "tags": memory.tags, "alwaysInject": memory.always_inject, "savedAt": memory.updated_at,
+        "content": memory.content, "tags": memory.tags, "alwaysInject": memory.always_inject,
+        "savedAt": memory.updated_at,
     })
 }
 
@@ -144,7 +146,8 @@ fn save_note(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
     match call.engine.remember(&caller, draft)? {
         Remembered::Refused(refusal) => Err(refusal.into()),
         Remembered::Saved(saved) => Ok(json!({
-            "id": saved.memory.id, "updated": saved.outcome == SaveOutcome::Updated, "near": saved.near, "redacted": saved.memory.flags,
+            "id": saved.memory.id, "updated": saved.outcome == SaveOutcome::Updated, "near": saved.near,
+            "redacted": saved.memory.flags,
         })),
     }
 }

@@ -21,7 +21,8 @@ pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[
     ToolSpec {
         name: "memory_search",
         title: "Search memory",
-        description: "Find what is known about a service, incident, convention or preference. Use before a task. Not for live state.",
+        description: "Find what is known about a service, incident, convention or preference. Use before a task. Not \
+                      for live state.",
         effect: ToolEffect::Read,
         input: || {
             let hints = ["workspace", "user"].map(|name| (name, json!({ "type": "boolean" })));
@@ -93,8 +94,8 @@ pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[
     ToolSpec {
         name: "memory_remember",
         title: "Remember",
-        description: "Save a durable lesson with its evidence; the same path again makes a new version. Never live state, secrets or \
-                      raw logs. Workspace stores are not writable: propose a promotion.",
+        description: "Save a durable lesson with its evidence; the same path again makes a new version. Never live \
+                      state, secrets or raw logs. Workspace stores are not writable: propose a promotion.",
         effect: ToolEffect::Write,
         input: || {
             object_schema(
@@ -177,7 +178,8 @@ pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[
     ToolSpec {
         name: "memory_forget",
         title: "Forget a memory",
-        description: "Take a wrong or stale memory out of use. A person confirms, now or in review. To correct one, patch it.",
+        description: "Take a wrong or stale memory out of use. A person confirms, now or in review. To correct one, \
+                      patch it.",
         effect: ToolEffect::Delete,
         input: || {
             object_schema(

@@ -66,7 +66,8 @@ pub(super) fn remember_memory(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswe
         Remembered::Saved(saved) => Ok(json!({
             "created": saved.outcome == SaveOutcome::Created, "updated": saved.outcome == SaveOutcome::Updated,
             "document_id": saved.memory.id, "version_id": saved.memory.version, "store_slug": saved.memory.store,
-            "path": saved.memory.path, "trust_level": saved.memory.trust, "warnings": saved.warnings, "flags": saved.memory.flags,
+            "path": saved.memory.path, "trust_level": saved.memory.trust, "warnings": saved.warnings,
+            "flags": saved.memory.flags,
         })),
     }
 }
