@@ -67,6 +67,7 @@ impl ChatClassifier {
 
 impl Classifier for ChatClassifier {
     fn is_order(&self, text: &str) -> Result<bool, String> {
+        // The lock is not held during the call: saves must not queue up behind a slow endpoint.
         let failed = *lock_unpoisoned(&self.failed_at);
         if failed.is_some_and(|at| at.elapsed() < RETRY_PAUSE) {
             return Err("the classifier failed a moment ago".to_owned());
@@ -88,6 +89,7 @@ impl ChatClassifier {
         let reply =
             chat_completion::request_completion(&self.outbound, &self.url, self.config.api_key.as_deref(), &question);
         let reply = reply.map_err(|(OutboundError::Transient(why) | OutboundError::Permanent(why))| why)?;
+        // Tolerates `"ORDER."` and the like.
         let word: String = reply.chars().filter(char::is_ascii_alphabetic).collect();
         match word.to_ascii_uppercase().as_str() {
             ORDER_WORD => Ok(true),

@@ -77,6 +77,7 @@ impl Summariser for ChatSummariser {
         loop {
             match self.ask_endpoint(&conversation, tokens_max) {
                 Ok(text) => return Ok(text),
+                // At once, without a pause: a turn waits for the summary.
                 Err(OutboundError::Transient(_)) if retries_left > 0 => retries_left -= 1,
                 Err(OutboundError::Transient(why) | OutboundError::Permanent(why)) => return Err(why),
             }

@@ -58,6 +58,7 @@ impl Grants {
 impl GrantResolver {
     fn resolve_grants(&self, caller: &Caller) -> GrantsBySystem {
         let name = format!("{}/{}", caller.tenant, caller.principal);
+        // The lock is released before the request: one slow answer must not block all callers.
         if let Some((at, grants)) = self.lock_cache().get(&name)
             && at.elapsed() < self.cache_ttl
         {

@@ -108,6 +108,7 @@ impl ServerHandler for Door {
             }
         };
         self.report_progress(&context, 1.0).await;
+        // `load_toolset` is a tool without effect of its own; its answer switches the tool list here.
         let loads = answer.as_ref().is_ok_and(|value| value.get("write_tools_loaded") == Some(&true.into()));
         if loads && !self.writes_loaded.swap(true, Ordering::Relaxed) {
             self.notify_tools_changed(&context).await;

@@ -82,6 +82,7 @@ async fn build_context(
     auth: AuthenticatedCaller,
     JsonBody(mut body): JsonBody<ContextBody>,
 ) -> Result<Json<ContextAnswer>, Problem> {
+    // `take` leaves the other options in place for the check below.
     let work = move |engine: &engine::Engine| match body.window.take() {
         Some(_) if body.has_turn_options() => {
             let message =

@@ -125,6 +125,7 @@ async fn search_documents(
 }
 
 async fn list_skills(State(app): State<App>, _: AuthenticatedCaller) -> Result<Json<Page<SkillBody>>, Problem> {
+    // Read from the configured folders at each call: files may change while the server runs.
     let loaded = app.entrance.call("skills", |engine| Ok(engine.skills())).await?;
     Ok(Json(Page::from_items(loaded.skills.into_iter().map(SkillBody::from).collect())))
 }

@@ -142,6 +142,7 @@ impl FromRequest<App> for ImportPieces {
         }
         let bytes = read_body(request, app).await?;
         let not_text = |_| Problem::bad_request("shape.export", "the body is not UTF-8 text");
+        // Counts lines for its errors, and checks the format version if there is a header.
         let mut export = ExportLineReader::default();
         let mut pieces = Vec::new();
         for line in std::str::from_utf8(&bytes).map_err(not_text)?.lines() {
@@ -158,6 +159,7 @@ async fn import_pieces(
 ) -> Result<Json<ImportedView>, Problem> {
     let work = move |engine: &Engine| {
         let mut done = ImportReport::default();
+        // Pieces before an error stay imported: importing again changes nothing.
         for piece in pieces {
             engine.import(&auth.caller, piece, &mut done)?;
         }

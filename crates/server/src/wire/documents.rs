@@ -53,6 +53,7 @@ impl From<IngestBody> for DocumentText {
             text: body.text,
             category: body.category,
             status: body.draft.map(|draft| if draft { DocumentStatus::Draft } else { DocumentStatus::Published }),
+            // Only the command line knows the file a text comes from.
             source: None,
         }
     }

@@ -84,6 +84,7 @@ impl From<NewKeyBody> for NewKey {
                 .map_or_else(MemoryPermissions::default, |r| MemoryPermissions { read: r.read, manage: r.manage }),
             grants: body.grants.into_iter().map(grant).collect(),
             may_set: body.may_set,
+            // `operator` stays false: REST cannot create keys for operators.
             ..KeyRights::for_role(body.role)
         };
         NewKey { name: body.name, rights, expires_at: body.expires_at }

@@ -1,5 +1,7 @@
 //! Request and answer shapes of REST, one file per file of `rest/`. They translate; the engine decides.
 
+// Bodies and parameters deny unknown fields: a typo is an error, not an option that is silently ignored.
+// `schemars(with = …)` names the schema of engine types, which have none.
 pub mod audit;
 pub mod context;
 pub(crate) mod deserialize;

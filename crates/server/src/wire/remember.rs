@@ -169,6 +169,7 @@ impl From<RememberBody> for Draft {
             evidence: body.evidence.into_iter().map(Evidence::from).collect(),
             derived_from: body.derived_from,
             expected_sha256: body.expected_sha256,
+            // Set from the `If-None-Match` header by the handler.
             create_only: false,
             reason: body.reason,
         }

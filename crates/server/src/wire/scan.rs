@@ -68,6 +68,7 @@ impl AllowBody {
         match (&self.digest, &self.text) {
             (Some(digest), None) => Ok(AllowTarget::Digest(digest.clone())),
             (None, Some(text)) => Ok(AllowTarget::Text(text.clone())),
+            // Both or none: which value is meant would be a guess.
             _ => Err(Error::invalid("shape.allow", "give either `digest` or `text`")),
         }
     }

@@ -53,6 +53,7 @@ word! {
 /// Schema of a timestamp.
 pub enum Moment {}
 
+// Inlined: a reference to one line would make the document harder to read.
 impl JsonSchema for Moment {
     fn inline_schema() -> bool {
         true

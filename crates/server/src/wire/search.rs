@@ -81,6 +81,7 @@ impl SearchBody {
     /// The engine's query. Needs the engine to resolve the scopes of a system's memories.
     pub fn into_query(self, engine: &Engine, caller: &Caller) -> Result<SearchQuery, Error> {
         let body = self;
+        // Fails if no store keeps memories by system, instead of searching everywhere.
         let places = body.system.as_deref().map(|system| engine.places_of_system(caller, system)).transpose()?;
         let filter = Filter {
             places: places.unwrap_or_default(),

@@ -140,6 +140,7 @@ fn path_in_store(path: &str) -> Result<String, CommandError> {
     match path.strip_prefix("/memories") {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => {
             let decoded = file_view::percent_decode(rest);
+            // Backslashes too: some systems treat them as separators.
             if [rest, &decoded].iter().any(|text| text.split(['/', '\\']).any(|segment| segment == "..")) {
                 return fail_with_message(format!("Path {path} would escape /memories directory"));
             }
@@ -267,6 +268,7 @@ fn str_replace(call: &ToolCall<'_>, path: &str, old: &str, new: &str) -> Command
                  numbers):\n{snippet}"
             ))
         }
+        // The line numbers help the model to pick a unique text.
         many => {
             let lines: Vec<String> =
                 many.iter().map(|at| (memory.content[..*at].matches('\n').count() + 1).to_string()).collect();
@@ -335,6 +337,7 @@ fn rename_path(call: &ToolCall<'_>, old: &str, new: &str) -> CommandResult {
         return fail_with_message(format!("The destination {new} already exists"));
     }
     check_parent_folders(call, &to)?;
+    // File by file: a failure half-way leaves a folder renamed in part.
     for (memory, path) in moved {
         ensure_done(call.engine.rename(call.caller, memory.id, &path)?)?;
     }

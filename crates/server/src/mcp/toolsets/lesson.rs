@@ -61,6 +61,7 @@ fn recall_lessons(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
     // The answer shows recall counters, which are written in the background: wait for those of earlier recalls.
     call.engine.database().flush().map_err(Error::from)?;
     let filter = Filter { stores: vec![STORE.to_owned()], tags: args.tags, ..Filter::default() };
+    // A negative limit becomes 0, which the engine refuses with its bounds.
     let limit = args.limit.map(|limit| usize::try_from(limit).unwrap_or(0));
     let answer =
         call.engine.search(call.caller, &SearchQuery { text: args.query, filter, limit, ..SearchQuery::default() })?;

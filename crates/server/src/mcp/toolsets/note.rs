@@ -142,6 +142,7 @@ fn save_note(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
         always_inject: args.always_inject,
         ..Draft::default()
     };
+    // A note that a person confirmed counts as written by that person.
     let caller = Caller { confirmed: call.confirmation == Confirmation::Yes, ..call.caller.clone() };
     match call.engine.remember(&caller, draft)? {
         Remembered::Refused(refusal) => Err(refusal.into()),
