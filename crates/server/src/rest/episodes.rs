@@ -23,8 +23,8 @@ pub(super) fn episode_endpoints() -> Vec<Endpoint> {
             .with_description(
                 TAG,
                 "Save a conversation",
-                "Its turns in their order, each through the gate: one that is refused does not hold up the others. For \
-                 agents.",
+                "Its turns in their order, each through the gate: one that is refused does not hold up the others. \
+                 For agents.",
             )
             .with_body::<TurnsBody>(json!({
                 "session": "s-1",
@@ -57,8 +57,8 @@ pub(super) fn episode_endpoints() -> Vec<Endpoint> {
             .with_description(
                 TAG,
                 "Search four sources",
-                "Your own episodes, the audit log, workflow steps and documents, best first, each thing once. A source \
-                 that fails is named in `failed`.",
+                "Your own episodes, the audit log, workflow steps and documents, best first, each thing once. A \
+                 source that fails is named in `failed`.",
             )
             .with_body::<RecallBody>(json!({ "query": "how did the last billing deploy end?" }))
             .with_json_answer::<RecalledView>(
@@ -76,6 +76,7 @@ async fn remember_turns(
 ) -> Result<Json<TurnsView>, Problem> {
     let work = move |engine: &Engine| {
         let missing = || Error::invalid("scope.session_missing", "name the session these turns belong to");
+        // The body wins over the `X-Session-Id` header.
         let session = body.session.or_else(|| auth.caller.session.clone()).ok_or_else(missing)?;
         let turns: Vec<engine::Turn> = body.turns.into_iter().map(Into::into).collect();
         let answers = engine.remember_turns(&auth.caller, &session, &turns)?;

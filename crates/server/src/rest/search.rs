@@ -21,8 +21,9 @@ pub(super) fn search_endpoints() -> Vec<Endpoint> {
             .with_description(
                 "search",
                 "Search",
-                "The best memories for a query, among those you may see, with the parts of each score. `explain` names \
-                 a memory and asks why it was or was not returned.",
+                "The best memories for a query, among those you may see, with the \
+                                                   parts of each score. `explain` names a memory and asks why it was \
+                                                   or was not returned.",
             )
             .with_body::<SearchBody>(json!({ "query": "how long does billing retry webhooks", "limit": 6 }))
             .with_json_answer::<SearchResultView>(
@@ -40,8 +41,9 @@ pub(super) fn search_endpoints() -> Vec<Endpoint> {
             .with_description(
                 "search",
                 "Why a memory did not come",
-                "For the memory `explain` names: in a search, and as a candidate for the turn's context. Asking leaves \
-                 no trace.",
+                "For the memory `explain` names: in a search, \
+                                                                      and as a candidate for the turn's context. \
+                                                                      Asking leaves no trace.",
             )
             .with_body::<SearchBody>(json!({
                 "query": "how long does billing retry webhooks", "explain": remember::EXAMPLE_ID,

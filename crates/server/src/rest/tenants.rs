@@ -29,8 +29,8 @@ pub(super) fn tenant_endpoints() -> Vec<Endpoint> {
             .with_description(
                 "tenants",
                 "Create a tenant",
-                "Seeds it and makes a key for its first admin, which may set every header: who may make keys may speak \
-                 for anybody. Operators only.",
+                "Seeds it and makes a key for its first admin, which may set every header: who may make keys may \
+                 speak for anybody. Operators only.",
             )
             .with_body::<NewTenantBody>(json!({ "slug": "acme" }))
             .with_json_answer::<CreatedTenantView>(
@@ -44,6 +44,7 @@ pub(super) fn tenant_endpoints() -> Vec<Endpoint> {
 
 async fn list_tenants(State(app): State<App>, auth: AuthenticatedCaller) -> Result<Json<Page<TenantView>>, Problem> {
     let tenants = app.entrance.call("tenants", move |engine| Ok(engine.tenants()?)).await?;
+    // The engine lists all tenants; only operators may see those of others.
     let visible = |status: &TenantStatus| auth.operator || status.tenant.id == auth.caller.tenant;
     Ok(Json(Page::from_items(tenants.into_iter().filter(visible).map(TenantView::from).collect())))
 }

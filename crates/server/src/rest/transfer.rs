@@ -37,9 +37,11 @@ pub(super) fn transfer_endpoints() -> Vec<Endpoint> {
             .with_description(
                 TAG,
                 "Export",
-                "Everything you may see, in every state, with history, as one stream of JSON that ends with `}`: one \
-                 that broke off is no whole document. With `Accept: application/x-ndjson` a piece a line, such as \
-                 `{\"memory\": {…}}`; the first line is `ingrain_export`, the last is `end` with the counts.",
+                "Everything you may see, in every state, with history, as one stream of \
+                                              JSON that ends with `}`: one that broke off is no whole document. With \
+                                              `Accept: application/x-ndjson` a piece a line, such as `{\"memory\": \
+                                              {…}}`; the first line is `ingrain_export`, the last is `end` with the \
+                                              counts.",
             )
             .with_query::<ExportParams>()
             .with_json_answer::<ExportBody>(StatusCode::OK, "The export", json!({ "ingrain_export": 1 }))
@@ -49,8 +51,9 @@ pub(super) fn transfer_endpoints() -> Vec<Endpoint> {
                 .with_description(
                     TAG,
                     "Import an export",
-                    "Through the gate; doing it again changes nothing. Larger ones are brought in parts: each list may \
-                     be missing, and of lines (`application/x-ndjson`) any will do.",
+                    "Through the gate; doing it again changes nothing. Larger \
+                                                            ones are brought in parts: each list may be missing, and \
+                                                            of lines (`application/x-ndjson`) any will do.",
                 )
                 .with_body::<ExportBody>(json!({ "ingrain_export": 1, "memories": [] }))
                 .with_text_body(NDJSON),
@@ -60,7 +63,8 @@ pub(super) fn transfer_endpoints() -> Vec<Endpoint> {
                 .with_description(
                     TAG,
                     "Import a Markdown file",
-                    "One memory with its front matter, as an export of Markdown writes it.",
+                    "One memory with its front matter, as an export of \
+                                                                  Markdown writes it.",
                 )
                 .with_body::<MarkdownBody>(json!({
                     "store": "user_notes", "text": "---\npath: notes/fuses\n---\nspare fuses are in rack nine\n",
@@ -138,6 +142,7 @@ impl FromRequest<App> for ImportPieces {
         }
         let bytes = read_body(request, app).await?;
         let not_text = |_| Problem::bad_request("shape.export", "the body is not UTF-8 text");
+        // Counts lines for its errors, and checks the format version if there is a header.
         let mut export = ExportLineReader::default();
         let mut pieces = Vec::new();
         for line in std::str::from_utf8(&bytes).map_err(not_text)?.lines() {
@@ -154,6 +159,7 @@ async fn import_pieces(
 ) -> Result<Json<ImportedView>, Problem> {
     let work = move |engine: &Engine| {
         let mut done = ImportReport::default();
+        // Pieces before an error stay imported: importing again changes nothing.
         for piece in pieces {
             engine.import(&auth.caller, piece, &mut done)?;
         }

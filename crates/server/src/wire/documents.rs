@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::deserialize::deserialize_bounded;
 use super::remember::RefusedView;
 
-/// A document on its way into the knowledge base.
+/// A document to ingest into the knowledge base.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Ingest")]
@@ -20,13 +20,13 @@ pub struct IngestBody {
     #[schemars(length(min = 1))]
     pub path: String,
     pub text: String,
-    /// Absent, what the path ends in says it, and `markdown` where that says nothing.
+    /// Default: by the extension of the path, else `markdown`.
     #[serde(default)]
     pub format: Option<FormatWord>,
-    /// What it is about, to search by; absent, it keeps the one it has, and an empty one takes it away.
+    /// Category to search by. Default: the current one; an empty text removes it.
     #[serde(default)]
     pub category: Option<String>,
-    /// A draft is kept out of every search until it is published; absent, the document stays what it is.
+    /// A draft is found by no search until it is published. Default: unchanged.
     #[serde(default)]
     pub draft: Option<bool>,
 }
@@ -53,12 +53,13 @@ impl From<IngestBody> for DocumentText {
             text: body.text,
             category: body.category,
             status: body.draft.map(|draft| if draft { DocumentStatus::Draft } else { DocumentStatus::Published }),
+            // Only the command line knows the file a text comes from.
             source: None,
         }
     }
 }
 
-/// A document's address.
+/// The document to publish.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Publish")]
@@ -66,7 +67,7 @@ pub struct PublishBody {
     pub path: String,
 }
 
-/// Which stretch of the documents.
+/// Page of documents.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DocumentParams {
@@ -76,7 +77,7 @@ pub struct DocumentParams {
     pub limit: Option<usize>,
 }
 
-/// Which document goes.
+/// The document to remove.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RemoveParams {
@@ -84,13 +85,13 @@ pub struct RemoveParams {
     pub path: String,
 }
 
-/// A document that is there no longer.
+/// A removed document.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Removed")]
 pub struct RemovedView {
-    /// As it stood.
+    /// As it was before its removal.
     pub document: DocumentView,
-    /// Chunks that went with it.
+    /// Number of chunks that were archived.
     pub archived: u64,
 }
 
@@ -100,7 +101,7 @@ impl From<RemovedDocument> for RemovedView {
     }
 }
 
-/// A document of the knowledge base; its text is in its chunks.
+/// A document of the knowledge base, without its text, which is in its chunks.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Document")]
 pub struct DocumentView {
@@ -109,7 +110,7 @@ pub struct DocumentView {
     pub document: Document,
 }
 
-/// What became of a document.
+/// Result of an ingestion.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Ingested")]
 pub struct IngestedView {
@@ -118,9 +119,9 @@ pub struct IngestedView {
     pub outcome: IngestOutcome,
     pub document: DocumentView,
     pub written: usize,
-    /// Chunks that no longer stand in it.
+    /// Number of old chunks that are no longer part of it.
     pub archived: u64,
-    /// Chunks the gate refused, by number.
+    /// Refused chunks, by number.
     pub refused: BTreeMap<usize, RefusedView>,
 }
 
@@ -136,13 +137,13 @@ impl From<IngestReport> for IngestedView {
     }
 }
 
-/// What to look for in the knowledge base.
+/// A search in the knowledge base.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "KnowledgeSearch")]
 pub struct KnowledgeSearchBody {
     pub query: String,
-    /// Any of them.
+    /// A document must have one of these categories.
     #[serde(default)]
     pub categories: Vec<String>,
     #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, 200>")]
@@ -150,7 +151,7 @@ pub struct KnowledgeSearchBody {
     pub limit: Option<usize>,
 }
 
-/// A file that tells a model how to do something.
+/// A skill: instructions for a model.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Skill")]

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::deserialize::deserialize_bounded;
 use super::schema_words::{EngineRecord, Moment, RoleWord};
 
-/// Which events.
+/// Filter of events.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct EventParams {
@@ -23,17 +23,17 @@ pub struct EventParams {
     pub name: Vec<String>,
 }
 
-/// A stretch of the log.
+/// A page of the log.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Events")]
 pub struct EventsView {
     #[schemars(with = "Vec<EventShape>")]
     pub items: Vec<Event>,
-    /// Hand it back as `after` for what came since.
+    /// Send it as `after` to get later events.
     pub next_after: u64,
 }
 
-/// An entry of the log: ids, codes and counts, never content.
+/// An event: ids, codes and counts, never content.
 #[derive(JsonSchema)]
 #[schemars(rename = "Event")]
 #[expect(dead_code, reason = "only its schema is used: the engine's own type is written")]
@@ -46,11 +46,11 @@ struct EventShape {
     #[schemars(with = "RoleWord")]
     role: Role,
     payload: serde_json::Map<String, serde_json::Value>,
-    /// Ties this entry to all before it.
+    /// Hash over this event and the one before it: links the log into a chain.
     hash: String,
 }
 
-/// What a check of the log found.
+/// Result of checking the log's hash chain.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Verified")]
 pub struct VerifiedView {

@@ -22,7 +22,7 @@ pub enum GrantWord {
     Manage,
 }
 
-/// The rules a key holds.
+/// Permissions of a key.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Rules")]
@@ -31,7 +31,7 @@ pub struct RulesBody {
     pub manage: bool,
 }
 
-/// A key to make.
+/// A key to create.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "NewKey")]
@@ -40,23 +40,23 @@ pub struct NewKeyBody {
     pub name: String,
     #[schemars(with = "RoleWord")]
     pub role: Role,
-    /// The agent it is the key of.
+    /// Agent that owns the key.
     #[serde(default)]
     pub agent: Option<String>,
-    /// The person it is the key of, or speaks for.
+    /// User that owns the key, or on whose behalf it acts.
     #[serde(default)]
     pub user: Option<String>,
     #[serde(default)]
     pub pipeline: Option<String>,
-    /// Nobody watches its runs: they save little and delete nothing.
+    /// For runs without supervision, which may save little and delete nothing.
     #[serde(default)]
     pub unattended: bool,
     #[serde(default)]
     pub rules: Option<RulesBody>,
-    /// What it may do with which system.
+    /// Grants by system.
     #[serde(default)]
     pub grants: BTreeMap<String, GrantWord>,
-    /// What it may say about itself in headers.
+    /// Identity headers the key may set.
     #[serde(default)]
     #[schemars(with = "Vec<SettableWord>")]
     pub may_set: Vec<Settable>,
@@ -84,6 +84,7 @@ impl From<NewKeyBody> for NewKey {
                 .map_or_else(MemoryPermissions::default, |r| MemoryPermissions { read: r.read, manage: r.manage }),
             grants: body.grants.into_iter().map(grant).collect(),
             may_set: body.may_set,
+            // `operator` stays false: REST cannot create keys for operators.
             ..KeyRights::for_role(body.role)
         };
         NewKey { name: body.name, rights, expires_at: body.expires_at }
@@ -154,11 +155,11 @@ impl From<Key> for KeyView {
     }
 }
 
-/// A key just made. Its text is shown this once.
+/// A new key. Its text is shown only now.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "IssuedKey")]
 pub struct IssuedKeyView {
-    /// The key itself: keep it, it cannot be shown again.
+    /// The key itself. Store it: it cannot be shown again.
     pub text: String,
     pub key: KeyView,
 }
@@ -169,12 +170,12 @@ impl From<IssuedKey> for IssuedKeyView {
     }
 }
 
-/// How a key is turned.
+/// A rotation of a key.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "RotateKey")]
 pub struct RotateBody {
-    /// Seconds the old key still works.
+    /// Seconds for which the old key stays valid.
     #[serde(deserialize_with = "deserialize_bounded::<_, 0, 2_592_000>")]
     #[schemars(range(min = 0, max = 2_592_000))]
     pub overlap_seconds: Option<usize>,

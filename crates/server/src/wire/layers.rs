@@ -1,4 +1,4 @@
-//! The layers: proposals of facts, and of one memory instead of many.
+//! Layered memory: proposals of profile facts and of merged memories, and the context for planning.
 
 use engine::model::id::MemoryId;
 use engine::model::refusal::Refusal;
@@ -13,21 +13,21 @@ use super::reviews::ReviewBrief;
 use super::schema_words::Id;
 use super::search::HitView;
 
-/// A fact about a person or a project that should stand.
+/// A proposed fact about a person or a project.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "ProposeProfile")]
 pub struct ProfileBody {
-    /// What it is about, such as `editor`.
+    /// Key of the fact, such as `editor`.
     #[schemars(length(min = 1))]
     pub key: String,
-    /// What holds.
+    /// Value of the fact.
     #[schemars(length(min = 1))]
     pub value: String,
     #[serde(deserialize_with = "deserialize_reason")]
     #[schemars(length(min = 1, max = 4096))]
     pub reason: String,
-    /// Where it goes: `layers`, where none is named.
+    /// Store of the fact; default: `layers`.
     #[serde(default)]
     pub store: Option<String>,
 }
@@ -38,32 +38,32 @@ impl From<ProfileBody> for ProfileProposal {
     }
 }
 
-/// Where to look for memories that say the same.
+/// A search for memories that can be merged.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Grouping")]
 pub struct GroupingBody {
-    /// Only this store.
+    /// Limits the search to this store.
     pub store: Option<String>,
-    /// Put what was found up for review; without it nothing is written.
+    /// Opens a review for each group; without it nothing is written.
     pub create_proposals: bool,
 }
 
-/// What was found, and what was proposed.
+/// Groups of memories that can be merged.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Groups")]
 pub struct GroupsView {
     pub dry_run: bool,
     pub groups: Vec<GroupView>,
-    /// How many of them wait for a person.
+    /// Number of groups with a pending review.
     pub proposed: usize,
 }
 
-/// Memories that say the same, and what would stand instead.
+/// Memories that say the same, and the memory that would replace them.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Group")]
 pub struct GroupView {
-    /// What they share: a summary, a topic or a workflow.
+    /// Shared summary, topic or workflow.
     pub shared: String,
     /// The canonical one comes first.
     #[schemars(with = "Vec<Id>")]
@@ -90,7 +90,7 @@ impl GroupsView {
     }
 }
 
-/// What is to be done.
+/// A goal to plan for.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Plan")]

@@ -1,4 +1,4 @@
-//! Memories and versions as they are shown, and the parameters of lists and reads.
+//! Memories and versions, and the parameters of lists and reads.
 
 use engine::model::id::{MemoryId, VersionId};
 use engine::model::memory::{Memory, Version};
@@ -17,7 +17,7 @@ use super::schema_words::{
 };
 use crate::problem::Problem;
 
-/// Where a memory lives: the kind of place, and its name.
+/// Scope of a memory: its kind, and the name of the user, agent or other owner.
 #[derive(JsonSchema)]
 #[schemars(rename = "Scope")]
 #[expect(dead_code, reason = "only its schema is used: the engine's own type is written")]
@@ -32,21 +32,21 @@ pub struct ScopeShape {
     run: Option<String>,
 }
 
-/// A memory, whole.
+/// A memory.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Memory")]
 pub struct MemoryView {
-    /// Absent in listings unless asked for.
+    /// In lists only if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
-    /// What stands for the memory in one line.
+    /// The memory in one line.
     pub summary: String,
     #[serde(flatten)]
     #[schemars(with = "MemoryFields")]
     pub memory: Memory,
 }
 
-/// The fields every memory has.
+/// Fields of a memory besides its content.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used: the engine's own type is written")]
 struct MemoryFields {
@@ -99,7 +99,7 @@ impl MemoryView {
     }
 }
 
-/// An entry of a memory's log.
+/// A version of a memory.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Version")]
 pub struct VersionView {
@@ -119,7 +119,7 @@ pub struct VersionView {
     pub at: Timestamp,
     #[schemars(with = "Option<Moment>")]
     pub redacted_at: Option<Timestamp>,
-    /// The memory as it stood.
+    /// The memory as of this version.
     pub memory: MemoryView,
 }
 
@@ -142,7 +142,7 @@ impl From<Version> for VersionView {
     }
 }
 
-/// Which memories to list, and how.
+/// Filter, order and page of a list.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ListParams {
@@ -184,9 +184,9 @@ pub struct ListParams {
 }
 
 impl ListParams {
-    /// The page to begin after, where one was named.
+    /// Position after which the page begins.
     pub fn parse_cursor(&self) -> Result<Option<ListCursor>, Problem> {
-        Ok(self.cursor.as_deref().map(|word| ListCursor::from_token(self.sort.into(), word)).transpose()?)
+        Ok(self.cursor.as_deref().map(|token| ListCursor::from_token(self.sort.into(), token)).transpose()?)
     }
 
     pub fn to_filter(&self) -> Filter {
@@ -210,7 +210,7 @@ impl ListParams {
     }
 }
 
-/// Which memory of all it has been.
+/// Point in time of a read.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReadParams {
@@ -220,7 +220,7 @@ pub struct ReadParams {
     pub as_of: Option<Timestamp>,
 }
 
-/// Which stretch of a history.
+/// Page of a history.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct HistoryParams {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::deserialize::{deserialize_optional_moment, deserialize_optional_reason};
 use super::schema_words::Moment;
 
-/// How a memory is forgotten.
+/// Options of forgetting a memory.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ForgetParams {
@@ -18,12 +18,12 @@ pub struct ForgetParams {
     pub may_return: bool,
 }
 
-/// How long a memory holds.
+/// Confirmation that a memory still holds.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "VerifyBy")]
 pub struct VerifyByBody {
-    /// Without a date it holds for good.
+    /// Date until which it holds; default: no end.
     #[serde(default, deserialize_with = "deserialize_optional_moment")]
     #[schemars(with = "Option<Moment>")]
     pub until: Option<Timestamp>,
@@ -32,7 +32,7 @@ pub struct VerifyByBody {
     pub reason: Option<String>,
 }
 
-/// Whether a memory is always part of the context.
+/// Pins or unpins a memory.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Pin")]

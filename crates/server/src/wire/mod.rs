@@ -1,5 +1,7 @@
-//! Request and reply shapes. They translate; the engine decides.
+//! Request and answer shapes of REST, one file per file of `rest/`. They translate; the engine decides.
 
+// Bodies and parameters deny unknown fields: a typo is an error, not an option that is silently ignored.
+// `schemars(with = …)` names the schema of engine types, which have none.
 pub mod audit;
 pub mod context;
 pub(crate) mod deserialize;
@@ -31,28 +33,28 @@ use engine::ports::row::RecordPage;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A stretch of a listing.
+/// A page of a list.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Page<T> {
     pub items: Vec<T>,
-    /// Hand it back as `cursor` for the next stretch; absent at the end.
+    /// Send it as `cursor` to get the next page; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
 
 impl<T> Page<T> {
-    /// A stretch as this door shows it.
-    pub fn from_stretch<R>(stretch: RecordPage<R>, view: impl Fn(R) -> T) -> Page<T> {
-        Page { items: stretch.items.into_iter().map(view).collect(), next_cursor: stretch.next }
+    /// A page of records, each shown by `view`.
+    pub fn from_record_page<R>(page: RecordPage<R>, view: impl Fn(R) -> T) -> Page<T> {
+        Page { items: page.items.into_iter().map(view).collect(), next_cursor: page.next }
     }
 
-    /// A listing that fits on one page.
+    /// A list that fits on one page.
     pub fn from_items(items: Vec<T>) -> Page<T> {
         Page { items, next_cursor: None }
     }
 }
 
-/// A problem, as RFC 9457 has it, with a code that never changes.
+/// A problem document (RFC 9457) with a stable code.
 #[derive(JsonSchema)]
 #[schemars(rename = "Problem")]
 #[expect(dead_code, reason = "only its schema is used: problems are written by `problem.rs`")]
@@ -60,15 +62,15 @@ pub struct ProblemShape {
     r#type: String,
     title: String,
     status: u16,
-    /// What clients match on.
+    /// Stable; clients match on it.
     code: String,
     detail: String,
-    /// Names this request in the server's log.
+    /// Identifies the request in the server's log.
     request_id: String,
     /// What to do instead.
     hint: Option<String>,
-    /// What stands there now, where a condition failed.
+    /// The current version, if a condition failed.
     current: Option<serde_json::Map<String, serde_json::Value>>,
-    /// What the scanner found: rule, field and place, never the text.
+    /// Findings of the scanner: rule, field and position, never the text.
     findings: Option<Vec<serde_json::Map<String, serde_json::Value>>>,
 }

@@ -1,4 +1,4 @@
-//! Owners of paths: who reviews what.
+//! Path owners: the reviewers of a store's paths.
 
 use engine::review::owners::{OwnerRule, PathOwners};
 use jiff::Timestamp;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::deserialize::deserialize_list;
 use super::schema_words::Moment;
 
-/// A store's table of owners, to replace the one that stands.
+/// A table of owners, which replaces the current one of a store.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "SetOwners")]
@@ -18,7 +18,7 @@ pub struct OwnersBody {
     pub rules: Vec<OwnerRuleBody>,
 }
 
-/// Who reviews the paths a pattern matches. `*` stands for anything within a segment, `**` for any segments.
+/// Reviewers of the paths that match a pattern. `*` matches within a segment, `**` any number of segments.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "OwnerRule")]
@@ -37,7 +37,7 @@ impl From<OwnerRuleBody> for OwnerRule {
     }
 }
 
-/// Who reviews which paths of a store.
+/// Owners of a store's paths.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Owners")]
 pub struct OwnersView {

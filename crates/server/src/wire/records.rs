@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::deserialize::deserialize_bounded;
 use super::schema_words::{LayerWord, StateWord};
 
-/// What to look for among layered records.
+/// A search among layered records.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RecordParams {

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::deserialize::{deserialize_moment, deserialize_reason};
 use super::schema_words::Moment;
 
-/// A text to look at.
+/// A text to scan.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Scan")]
@@ -20,13 +20,13 @@ pub struct ScanBody {
     pub text: String,
 }
 
-/// What the scanner found, and what it would mean for a save.
+/// Findings in a text, and the verdict on saving it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Scanned")]
 pub struct ScannedView {
-    /// `clean`, `flagged` or `blocked`, outside of conversations.
+    /// `clean`, `flagged` or `blocked`, for saves outside conversations.
     pub verdict: &'static str,
-    /// The same inside one.
+    /// The same for saves inside a conversation.
     pub verdict_in_conversation: &'static str,
     #[schemars(with = "Vec<FindingView>")]
     pub findings: Vec<Finding>,
@@ -39,20 +39,20 @@ struct FindingView {
     rule: String,
     concern: String,
     severity: String,
-    /// Bytes from the start of the text.
+    /// Byte offset in the text.
     start: usize,
     end: usize,
 }
 
-/// A value that shall pass the scanner: its digest, or a text it stands in.
+/// A value the scanner shall allow: its digest, or a text that contains it.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Allow")]
 pub struct AllowBody {
-    /// SHA-256 of exactly what a rule found, in hex.
+    /// SHA-256 of exactly the value a rule found, in hex.
     #[serde(default)]
     pub digest: Option<String>,
-    /// A text in which the scanner finds one thing.
+    /// A text in which the scanner finds exactly one value.
     #[serde(default)]
     pub text: Option<String>,
     #[serde(deserialize_with = "deserialize_reason")]
@@ -68,12 +68,13 @@ impl AllowBody {
         match (&self.digest, &self.text) {
             (Some(digest), None) => Ok(AllowTarget::Digest(digest.clone())),
             (None, Some(text)) => Ok(AllowTarget::Text(text.clone())),
+            // Both or none: which value is meant would be a guess.
             _ => Err(Error::invalid("shape.allow", "give either `digest` or `text`")),
         }
     }
 }
 
-/// What is let through: why and until when, never what.
+/// An allowed value: why and until when, never the value.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(rename = "AllowedValue")]
@@ -82,30 +83,30 @@ pub struct AllowedView {
     pub allowed: AllowedValue,
 }
 
-/// Which stretch, and whether redactions shall be proposed.
+/// Page of a scan over stored memories.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Rescan")]
 pub struct RescanBody {
-    /// Makes a review for each memory that would be refused today, unless one waits.
+    /// Opens a review for each memory that would be refused today, unless one is pending.
     #[serde(default)]
     pub propose: bool,
-    /// The `next_cursor` of the stretch before.
+    /// The `next_cursor` of the previous page.
     #[serde(default)]
     pub cursor: Option<String>,
 }
 
-/// What a stretch held that would be refused today.
+/// Stored memories that would be refused today.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Rescanned")]
 pub struct RescannedView {
     pub rules_version: u32,
     pub scanned: u64,
-    /// Reviews that were made.
+    /// Number of opened reviews.
     pub proposed: u64,
     #[schemars(with = "Vec<StoredFindingView>")]
     pub findings: Vec<StoredFinding>,
-    /// Hand it back as `cursor` for the next stretch; absent at the end.
+    /// Send it as `cursor` to get the next page; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -121,7 +122,7 @@ struct StoredFindingView {
     rule: String,
     concern: String,
     severity: String,
-    /// The review about it, where one was asked for.
+    /// Its review, if reviews were requested.
     review: Option<String>,
 }
 
