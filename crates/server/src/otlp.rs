@@ -130,13 +130,13 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Otlp {
         let Some(span) = context.span(&id) else { return };
         if let Some(open) = span.extensions_mut().remove::<OpenSpan>() {
             // A full queue drops the span instead of blocking the request.
-            let _ = self.sender.try_send(open.to_otlp_span(span.name()));
+            let _ = self.sender.try_send(open.into_otlp_span(span.name()));
         }
     }
 }
 
 impl OpenSpan {
-    fn to_otlp_span(self, name: &str) -> Value {
+    fn into_otlp_span(self, name: &str) -> Value {
         const SERVER: u32 = 2;
         const INTERNAL: u32 = 1;
         let begun = self.started_at.as_nanosecond();

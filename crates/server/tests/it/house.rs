@@ -80,8 +80,8 @@ impl House {
         House::start(config, false, no_embedder())
     }
 
-    pub(crate) fn with_embedder(config: ServerConfig, embedder: Arc<dyn Embedder>) -> House {
-        House::start(config, false, embedder)
+    pub(crate) fn local_with_embedder(config: ServerConfig, embedder: Arc<dyn Embedder>) -> House {
+        House::start(config, true, embedder)
     }
 
     fn start(config: ServerConfig, local: bool, embedder: Arc<dyn Embedder>) -> House {
