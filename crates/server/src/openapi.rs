@@ -9,37 +9,37 @@ use crate::problem::PROBLEM_TYPE;
 use crate::rest;
 use crate::wire::ProblemShape;
 
-const API_DESCRIPTION: &str = "Governed memory for AI agents. Send a key as `Authorization: Bearer ing_…`. Where the \
-     key may, `X-Agent-Id`, `X-User-Id`, `X-Conversation-Id`, `X-Session-Id`, `X-Run-Id` and `X-Pipeline-Id` say more \
-     about who asks. Failures are problem documents with a `code` that never changes. What you may not see is not \
-     found.";
+const API_DESCRIPTION: &str = "Governed memory for AI agents. Send a key as `Authorization: Bearer ing_…`. The \
+     headers `X-Agent-Id`, `X-User-Id`, `X-Conversation-Id`, `X-Session-Id`, `X-Run-Id` and `X-Pipeline-Id` identify \
+     the caller further, if the key may set them. Failures are problem documents with a stable `code`. A memory that \
+     the caller may not see is answered with 404.";
 
-const IDEMPOTENCY_HELP: &str = "Sent again within 24 hours, the call is answered again, not done again; while the \
-     first is under way it is 409 with `Retry-After`, and 409 `idempotency.answer_lost` where the server died after it \
-     had written something";
+const IDEMPOTENCY_HELP: &str = "A repeated call within 24 hours gets the first answer and is not executed again. \
+     While the first is running, the answer is 409 with `Retry-After`; if the server died after a write, it is 409 \
+     `idempotency.answer_lost`";
 
 // In the order of the reference.
 const TAGS: &[(&str, &str)] = &[
     ("memories", "Save, read, list, patch, forget, pin; history"),
     ("search", "Find memories and see why; scan texts"),
-    ("context", "What a model is shown before its turn, and the proof of it"),
-    ("reviews", "What waits for a person"),
-    ("layers", "Facts to confirm, and one memory instead of many"),
-    ("governance", "Taking back, holding back, where a memory comes from"),
-    ("erasure", "Erasing for good, the proof of it, what may not return"),
-    ("sessions", "Conversations, turn by turn"),
+    ("context", "The memories shown to a model, and receipts of them"),
+    ("reviews", "Proposals and their decisions"),
+    ("layers", "Profile facts, and proposals to merge similar memories"),
+    ("governance", "Redaction, rollback, quarantine and lineage"),
+    ("erasure", "Erasure, certificates and bans"),
+    ("sessions", "Conversations and their turns"),
     ("documents", "The knowledge base"),
-    ("logs", "What others did: audit entries and steps of workflows"),
-    ("runs", "Stretches of work with a scratch memory"),
+    ("logs", "Audit entries and workflow steps that callers send"),
+    ("runs", "Runs of an agent, with working memory"),
     ("stores", "Named containers of memories"),
-    ("pipelines", "Which agents have memory"),
-    ("events", "What happened, live"),
-    ("keys", "Who may call"),
-    ("tenants", "Hard walls"),
-    ("upkeep", "What is due, what is kept"),
-    ("transfer", "Everything out, everything back"),
+    ("pipelines", "Agents that may use memory, by pipeline"),
+    ("events", "The event log, also as a live stream"),
+    ("keys", "API keys"),
+    ("tenants", "Tenants: fully separate sets of data"),
+    ("upkeep", "Upkeep and usage"),
+    ("transfer", "Export and import"),
     ("records", "Layered memory, read-only"),
-    ("watch", "For those who operate it"),
+    ("watch", "Health, metrics and this document"),
 ];
 
 /// Builds the document.

@@ -15,12 +15,12 @@ use super::deserialize::{deserialize_bounded, deserialize_optional_moment};
 use super::schema_words::{Id, Moment};
 use crate::problem::Problem;
 
-/// Something that was done, told from outside.
+/// An entry for the audit log, sent by the caller.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "AuditEntry")]
 pub struct AuditBody {
-    /// Such as `deploy.finished`.
+    /// Name of the action, such as `deploy.finished`.
     #[schemars(length(min = 1))]
     pub action: String,
     #[schemars(length(min = 1))]
@@ -39,7 +39,7 @@ impl From<AuditBody> for AuditEntry {
     }
 }
 
-/// An entry of a log, as it was told: the audit log's or a workflow's.
+/// An entry of the audit log or a step of a workflow.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "LogEntry")]
 pub struct LogEntryView {
@@ -49,7 +49,7 @@ pub struct LogEntryView {
     #[serde(flatten)]
     pub told: BTreeMap<String, Value>,
     pub text: String,
-    /// Who told it.
+    /// The caller that sent the entry.
     pub by: String,
 }
 
@@ -60,14 +60,14 @@ impl From<Memory> for LogEntryView {
     }
 }
 
-/// Which entries.
+/// Page of a list of entries.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct EntryParams {
     #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, 1000>")]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<usize>,
-    /// Where the stretch before ended.
+    /// The `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 

@@ -14,7 +14,7 @@ use super::documents::SkillBody;
 use super::episodes::TurnBody;
 use super::schema_words::{EngineRecord, KindWord, Moment, MomentOrDate, PurposeWord, TurnRoleWord};
 
-/// What a turn asks for.
+/// Request for the context of a turn.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "ContextRequest")]
@@ -32,40 +32,40 @@ pub struct ContextBody {
     #[serde(default)]
     #[schemars(with = "Vec<KindWord>")]
     pub kinds: Vec<Kind>,
-    /// All of them, exactly.
+    /// Only memories that have all of these tags.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// A decision point: what helped at similar ones is looked for.
+    /// A decision point, such as an approval: search with its preset instead of a plain search.
     #[serde(default, rename = "for")]
     #[schemars(with = "Option<PurposeWord>")]
     pub purpose: Option<Purpose>,
-    /// The memories as they stood at this time; a date means the end of that day, in UTC.
+    /// The memories as they were at this time; a date means the end of that day, in UTC.
     #[serde(default, deserialize_with = "deserialize_as_of")]
     #[schemars(with = "Option<MomentOrDate>")]
     pub as_of: Option<Timestamp>,
-    /// How to answer.
+    /// Format of the answer.
     #[serde(default)]
     pub format: ContextFormat,
-    /// Everything of the model's next call: the answer is the messages that fit.
+    /// The whole next model call. The answer is the messages that fit into its window.
     #[serde(default)]
     pub window: Option<WindowBody>,
 }
 
-/// How a turn's context is answered.
+/// Format of a turn's context.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ContextFormat {
     /// The blocks as one text.
     #[default]
     Text,
-    /// The same: every answer here is JSON.
+    /// Same as `text` over REST, where every answer is JSON.
     Json,
-    /// The same, and ready chat messages: the blocks as a system message, then the user's.
+    /// As `text`, plus chat messages: the blocks as a system message, then the user's message.
     Messages,
 }
 
 impl ContextBody {
-    /// What is asked of a turn says nothing about a window.
+    /// Whether options are set that apply to a turn only, not to a window.
     pub fn has_turn_options(&self) -> bool {
         let filtered = !(self.stores.is_empty() && self.kinds.is_empty() && self.tags.is_empty());
         let bounded = self.budget_tokens.is_some() || self.memories_max.is_some();
@@ -73,21 +73,21 @@ impl ContextBody {
     }
 }
 
-/// What a model's next call is made of, besides the message.
+/// Contents of the next model call, besides the message.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "WindowRequest")]
 pub struct WindowBody {
-    /// Tokens the model reads at most, less what is kept free for its answer.
+    /// Largest input of the model in tokens, without the room reserved for its answer.
     #[schemars(range(min = 1))]
     pub window_tokens: usize,
     /// Never cut.
     #[serde(default)]
     pub system_prompt: String,
-    /// Never cut; besides those of the configured folders.
+    /// Skills in addition to those of the configured folders. Never cut.
     #[serde(default)]
     pub skills: Vec<SkillBody>,
-    /// Which of the configured skills; absent: all of them.
+    /// Names of the configured skills to include; absent: all.
     #[serde(default)]
     pub skill_names: Option<Vec<String>>,
     /// The conversation so far, oldest first.
@@ -126,21 +126,21 @@ impl From<ContextBody> for ContextRequest {
     }
 }
 
-/// What to put before the turn.
+/// The context of a turn.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Context")]
 pub struct ContextView {
-    /// Ready to be a system message; empty where there is nothing.
+    /// Text for a system message; empty if no memory is shown.
     pub text: String,
     pub tokens: usize,
-    /// Every candidate, chosen or not, and why.
+    /// All candidates, each with the reason why it is shown or not.
     #[schemars(with = "Vec<EngineRecord>")]
     pub candidates: Vec<ConsideredMemory>,
-    /// Names the receipt of this injection.
+    /// Id of the receipt.
     pub receipt: Option<String>,
-    /// What could not be done, in words.
+    /// Parts that failed or were skipped, in words.
     pub skipped: Vec<String>,
-    /// Where they were asked for: the messages for the model.
+    /// Messages for the model, if the format asks for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<MessageShape>>")]
     pub messages: Option<Vec<Message>>,
@@ -168,7 +168,7 @@ impl ContextView {
     }
 }
 
-/// What to put before the turn, or all messages of the call where a window was given.
+/// The context of a turn; with `window`, the messages of the whole call.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(rename = "ContextAnswer")]
@@ -186,7 +186,7 @@ pub struct WindowView {
     pub window: Window,
 }
 
-/// The record of one injection.
+/// Receipt: the record of one context.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Receipt")]
 pub struct ReceiptView {
@@ -195,7 +195,7 @@ pub struct ReceiptView {
     pub receipt: Receipt,
 }
 
-/// A receipt's block, rebuilt.
+/// The context of a receipt, rebuilt from stored versions.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Replay")]
 pub struct ReplayView {
@@ -204,7 +204,7 @@ pub struct ReplayView {
     pub replay: Replay,
 }
 
-/// One memory's touch of one run or conversation.
+/// One use of a memory in a run or conversation.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Touch")]
 pub struct MemoryUseView {
@@ -213,22 +213,22 @@ pub struct MemoryUseView {
     pub usage: MemoryUsage,
 }
 
-/// Touches, newest first.
+/// Uses of memories, newest first.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Touches")]
 pub struct MemoryUsesView {
     pub items: Vec<MemoryUseView>,
-    /// Earlier ones are no longer kept; absent: all are.
+    /// Older uses have been deleted; absent: none has.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Moment>")]
     pub kept_since: Option<Timestamp>,
 }
 
-/// Which receipts.
+/// Filter and page of a list of receipts.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReceiptParams {
-    /// Only of this run.
+    /// Only receipts of this run.
     pub run: Option<String>,
     pub cursor: Option<String>,
     #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, 1000>")]

@@ -4,13 +4,13 @@ use jiff::Timestamp;
 use serde::de::{Error as _, IntoDeserializer as _};
 use serde::{Deserialize, Deserializer};
 
-/// Reads a moment.
+/// Reads a time.
 pub(crate) fn deserialize_moment<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
     let text = String::deserialize(deserializer)?;
     text.parse().map_err(|_| D::Error::custom("a time such as 2026-01-31T12:00:00Z is expected"))
 }
 
-/// As [`deserialize_moment`], where there need not be one.
+/// As [`deserialize_moment`]; the field is optional.
 pub(crate) fn deserialize_optional_moment<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Timestamp>, D::Error> {
@@ -24,10 +24,10 @@ pub(crate) fn deserialize_ids<'de, D: Deserializer<'de>>(deserializer: D) -> Res
     texts.iter().map(|text| engine::model::id::parse_id(text).map_err(D::Error::custom)).collect()
 }
 
-/// Most that one request may name; the schemas say it too.
+/// Most items in a list of a request; the schemas state the same number.
 const LISTED_MAX: usize = 1_000;
 
-/// Reads a list of as many as one request may name.
+/// Reads a list of at most that many items.
 pub(crate) fn deserialize_list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Vec<T>, D::Error> {
@@ -38,14 +38,14 @@ pub(crate) fn deserialize_list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     }
 }
 
-/// Reads a moment, or a day for its end.
+/// Reads a time, or a date, which means the end of that day.
 pub(crate) fn deserialize_as_of<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
     let Some(text) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
     let wrong = || D::Error::custom("a time such as 2026-01-31T12:00:00Z or a date such as 2026-01-31 is expected");
     engine::model::time::parse_as_of(&text).map(Some).ok_or_else(wrong)
 }
 
-/// Reads a number that must lie within bounds; what lies outside is told, not bent.
+/// Reads a number within bounds. Any other is an error; it is not clamped.
 pub(crate) fn deserialize_bounded<'de, D: Deserializer<'de>, const MIN: u64, const MAX: u64>(
     deserializer: D,
 ) -> Result<Option<usize>, D::Error> {
@@ -59,7 +59,7 @@ pub(crate) fn deserialize_bounded<'de, D: Deserializer<'de>, const MIN: u64, con
     }
 }
 
-/// Reads a share that is told in percent.
+/// Reads a percentage as a share from 0 to 1.
 pub(crate) fn deserialize_percent<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     match Option::<f64>::deserialize(deserializer)? {
         Some(percent) if !(0.0..=100.0).contains(&percent) => {
@@ -77,10 +77,10 @@ pub(crate) fn deserialize_share<'de, D: Deserializer<'de>>(deserializer: D) -> R
     }
 }
 
-/// Longest reason or comment, in bytes: as the engine's own for evidence.
+/// Longest reason or comment, in bytes; the engine's limit for evidence is the same.
 const REASON_BYTES_MAX: usize = 4_096;
 
-/// Reads a reason, which must say something.
+/// Reads a reason, which must not be blank.
 pub(crate) fn deserialize_reason<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let text = String::deserialize(deserializer)?;
     match text.trim().is_empty() || text.len() > REASON_BYTES_MAX {
@@ -89,7 +89,7 @@ pub(crate) fn deserialize_reason<'de, D: Deserializer<'de>>(deserializer: D) -> 
     }
 }
 
-/// As [`deserialize_reason`], where there need not be one.
+/// As [`deserialize_reason`]; the field is optional.
 pub(crate) fn deserialize_optional_reason<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<String>, D::Error> {

@@ -11,22 +11,22 @@ use serde_json::{Map, Value};
 use super::deserialize::deserialize_bounded;
 use super::remember::RefusedView;
 
-/// A document on its way into the knowledge base.
+/// A document to add to the knowledge base or to update.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Ingest")]
 pub struct IngestBody {
-    /// Its address among the documents.
+    /// Path of the document in the knowledge base.
     #[schemars(length(min = 1))]
     pub path: String,
     pub text: String,
-    /// Absent, what the path ends in says it, and `markdown` where that says nothing.
+    /// Absent: by the extension of the path, else `markdown`.
     #[serde(default)]
     pub format: Option<FormatWord>,
-    /// What it is about, to search by; absent, it keeps the one it has, and an empty one takes it away.
+    /// Category to filter searches by. Absent: unchanged; empty: removed.
     #[serde(default)]
     pub category: Option<String>,
-    /// A draft is kept out of every search until it is published; absent, the document stays what it is.
+    /// Drafts are not searched until they are published. Absent: unchanged.
     #[serde(default)]
     pub draft: Option<bool>,
 }
@@ -58,7 +58,7 @@ impl From<IngestBody> for DocumentText {
     }
 }
 
-/// A document's address.
+/// Path of a document.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Publish")]
@@ -66,7 +66,7 @@ pub struct PublishBody {
     pub path: String,
 }
 
-/// Which stretch of the documents.
+/// Page of the list of documents.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DocumentParams {
@@ -76,21 +76,21 @@ pub struct DocumentParams {
     pub limit: Option<usize>,
 }
 
-/// Which document goes.
+/// The document to remove.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RemoveParams {
-    /// Its address among the documents.
+    /// Path of the document in the knowledge base.
     pub path: String,
 }
 
-/// A document that is there no longer.
+/// A removed document.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Removed")]
 pub struct RemovedView {
-    /// As it stood.
+    /// The document before its removal.
     pub document: DocumentView,
-    /// Chunks that went with it.
+    /// Number of chunks that were archived.
     pub archived: u64,
 }
 
@@ -100,7 +100,7 @@ impl From<RemovedDocument> for RemovedView {
     }
 }
 
-/// A document of the knowledge base; its text is in its chunks.
+/// A document of the knowledge base, without its text, which is stored in chunks.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Document")]
 pub struct DocumentView {
@@ -109,7 +109,7 @@ pub struct DocumentView {
     pub document: Document,
 }
 
-/// What became of a document.
+/// Result of adding or updating a document.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Ingested")]
 pub struct IngestedView {
@@ -118,9 +118,9 @@ pub struct IngestedView {
     pub outcome: IngestOutcome,
     pub document: DocumentView,
     pub written: usize,
-    /// Chunks that no longer stand in it.
+    /// Number of chunks archived because the document no longer has them.
     pub archived: u64,
-    /// Chunks the gate refused, by number.
+    /// Refused chunks, by their number.
     pub refused: BTreeMap<usize, RefusedView>,
 }
 
@@ -136,13 +136,13 @@ impl From<IngestReport> for IngestedView {
     }
 }
 
-/// What to look for in the knowledge base.
+/// Search in the knowledge base.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "KnowledgeSearch")]
 pub struct KnowledgeSearchBody {
     pub query: String,
-    /// Any of them.
+    /// Only documents of one of these categories.
     #[serde(default)]
     pub categories: Vec<String>,
     #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, 200>")]
@@ -150,7 +150,7 @@ pub struct KnowledgeSearchBody {
     pub limit: Option<usize>,
 }
 
-/// A file that tells a model how to do something.
+/// A skill: instructions for a model.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Skill")]

@@ -20,10 +20,10 @@ pub struct TurnBody {
     #[serde(default)]
     #[schemars(with = "Option<TurnRoleWord>")]
     pub role: Option<TurnRole>,
-    /// Who spoke, by name.
+    /// Name of the speaker.
     #[serde(default)]
     pub speaker: Option<String>,
-    /// Its position; absent: after the turn before it.
+    /// Number of the turn; absent: one more than the previous turn.
     #[serde(default)]
     pub turn: Option<u32>,
     #[serde(default)]
@@ -52,11 +52,11 @@ pub struct TurnsBody {
     /// The session they belong to; absent: the caller's own.
     #[serde(default)]
     pub session: Option<String>,
-    /// In their order, 1,000 at most.
+    /// Turns in order, at most 1,000.
     pub turns: Vec<TurnBody>,
 }
 
-/// What became of each turn, in their order.
+/// Result of saving turns, in their order.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "TurnsSaved")]
 pub struct TurnsView {
@@ -66,7 +66,7 @@ pub struct TurnsView {
     pub turns: Vec<TurnView>,
 }
 
-/// One answer of a batch: what was saved, or why it was not.
+/// Result for one turn: the saved memory, or the refusal.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(rename = "TurnSaved")]
@@ -108,13 +108,13 @@ impl From<SessionSummary> for SessionView {
     }
 }
 
-/// What an agent asks its memory.
+/// Recall from four sources.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Recall")]
 pub struct RecallBody {
     pub query: String,
-    /// Similarity below which what only its meaning found is dropped.
+    /// Lowest similarity of results that share no word with the query.
     #[serde(default, deserialize_with = "deserialize_share")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub similarity_min: Option<f64>,
@@ -129,7 +129,7 @@ impl From<RecallBody> for RecallQuery {
     }
 }
 
-/// What four sources know, best first.
+/// Results from the four sources, best first.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Recalled")]
 pub struct RecalledView {
@@ -138,7 +138,7 @@ pub struct RecalledView {
     pub recalled: RecallResults,
 }
 
-/// What is kept of a session, and what its turns were shown.
+/// The stored turns of a session, and the memories shown to them.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(rename = "SessionReport")]

@@ -1,4 +1,4 @@
-//! Erasure, its certificates, and what may not return.
+//! Erasure, its certificates, and bans.
 
 use engine::EraseTarget;
 use engine::removal::certificate::{Certificate, CertificateCheck};
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::deserialize::deserialize_optional_reason;
 
-/// Whose memories go.
+/// Kind of the erased subject.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "Erasable")]
@@ -19,19 +19,19 @@ pub enum ErasureKind {
     Tenant,
 }
 
-/// What shall be erased.
+/// Parameters of an erasure.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Erase")]
 pub struct EraseBody {
     pub what: ErasureKind,
-    /// The user's id, the pipeline's name, or, to be sure, the slug of your own tenant.
+    /// Id of the user or name of the pipeline. For a tenant: its slug, as a confirmation.
     #[schemars(length(min = 1))]
     pub name: String,
     #[serde(default, deserialize_with = "deserialize_optional_reason")]
     #[schemars(length(max = 4096))]
     pub reason: Option<String>,
-    /// A user's values may be saved again.
+    /// Do not ban the texts of a user: they may be saved again.
     #[serde(default)]
     pub may_return: bool,
 }
@@ -47,7 +47,7 @@ impl EraseBody {
     }
 }
 
-/// The proof of an erasure.
+/// Certificate of an erasure.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(rename = "Certificate")]
@@ -56,7 +56,7 @@ pub struct CertificateView {
     pub certificate: Certificate,
 }
 
-/// What a check of a certificate found.
+/// Result of checking a certificate.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(rename = "CheckedCertificate")]
@@ -70,15 +70,15 @@ pub struct CheckedCertificateView {
 #[expect(dead_code, reason = "only its schema is used: the engine's own type is written")]
 struct CheckedShape {
     valid: bool,
-    /// Its words are the ones that were sealed.
+    /// The certificate was not altered: its text matches its seal.
     sealed: bool,
-    /// The log of this database holds the same seal.
+    /// The event log of this database holds the same seal.
     logged: bool,
-    /// None of what it lists can be read here.
+    /// None of the listed memories has content in this database.
     gone: bool,
 }
 
-/// A value that may not return: when, why and where, never what.
+/// A ban: its time, reason and scope, never the text.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(rename = "Ban")]

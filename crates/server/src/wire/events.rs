@@ -10,26 +10,26 @@ use serde::{Deserialize, Serialize};
 use super::deserialize::deserialize_bounded;
 use super::schema_words::{EngineRecord, Moment, RoleWord};
 
-/// Which events.
+/// Filters and page of a list of events.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct EventParams {
-    /// Only after this number. A stream without it, and without `Last-Event-ID`, begins now.
+    /// Only events after this number. A stream without it and without `Last-Event-ID` begins with the next event.
     pub after: Option<u64>,
     #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, 1000>")]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<usize>,
-    /// Only these names; `memory.write.*` for all that begin so.
+    /// Only events of these names; `memory.write.*` matches all that begin with `memory.write.`.
     pub name: Vec<String>,
 }
 
-/// A stretch of the log.
+/// A page of the event log.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Events")]
 pub struct EventsView {
     #[schemars(with = "Vec<EventShape>")]
     pub items: Vec<Event>,
-    /// Hand it back as `after` for what came since.
+    /// Send it as `after` to get later events.
     pub next_after: u64,
 }
 
@@ -46,11 +46,11 @@ struct EventShape {
     #[schemars(with = "RoleWord")]
     role: Role,
     payload: serde_json::Map<String, serde_json::Value>,
-    /// Ties this entry to all before it.
+    /// Hash over this event and the hash of the previous one.
     hash: String,
 }
 
-/// What a check of the log found.
+/// Result of checking the log.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Verified")]
 pub struct VerifiedView {

@@ -11,7 +11,7 @@ use super::memories::MemoryView;
 use super::remember::SavedView;
 use super::schema_words::Id;
 
-/// What shall be redacted.
+/// Parameters of a redaction.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Redact")]
@@ -19,16 +19,16 @@ pub struct RedactBody {
     #[serde(deserialize_with = "deserialize_reason")]
     #[schemars(length(min = 1, max = 4096))]
     pub reason: String,
-    /// Only these versions; without them, all, and the memory is tombstoned.
+    /// Only these versions; absent: all of them, and the memory is tombstoned.
     #[serde(default)]
     #[schemars(with = "Option<Vec<Id>>")]
     pub versions: Option<Vec<VersionId>>,
-    /// The same value may be saved again.
+    /// Do not ban the text: it may be saved again.
     #[serde(default)]
     pub may_return: bool,
 }
 
-/// What a redaction did, with its certificate.
+/// Result of a redaction, with its certificate.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Redacted")]
 pub struct RedactedView {
@@ -36,17 +36,17 @@ pub struct RedactedView {
     pub versions: u64,
     #[schemars(with = "Map<String, Value>")]
     pub certificate: Certificate,
-    /// Memories made from it, held back until somebody has looked.
+    /// Memories derived from it, quarantined until a person has reviewed them.
     #[schemars(with = "Vec<Id>")]
     pub held_back: Vec<MemoryId>,
 }
 
-/// How a memory is taken back.
+/// Parameters of a rollback.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Rollback")]
 pub struct RollbackBody {
-    /// Also bring back what it had replaced: another memory, or the version of this one that stood before.
+    /// Also restore what it replaced: other memories, or its own previous version.
     pub restore: bool,
     #[serde(deserialize_with = "deserialize_optional_reason")]
     #[schemars(length(max = 4096))]
@@ -58,16 +58,16 @@ pub struct RollbackBody {
 pub struct RolledBackView {
     pub memory: SavedView,
     pub restored: Vec<SavedView>,
-    /// What stays replaced, and why.
+    /// Memories that could not be restored, each with the reason.
     pub not_restored: Vec<String>,
 }
 
-/// How far a quarantine goes.
+/// Parameters of a quarantine.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Quarantine")]
 pub struct QuarantineBody {
-    /// Also everything derived from it.
+    /// Also quarantine all memories derived from it.
     pub derived: bool,
     #[serde(deserialize_with = "deserialize_optional_reason")]
     #[schemars(length(max = 4096))]
@@ -78,11 +78,11 @@ pub struct QuarantineBody {
 #[schemars(rename = "Quarantined")]
 pub struct QuarantinedView {
     pub memories: Vec<SavedView>,
-    /// Runs and conversations that had been given one of them.
+    /// Runs and conversations that one of them was shown to.
     pub reached: Vec<String>,
 }
 
-/// What a memory was made from, and what was made from it.
+/// Sources of a memory and the memories derived from it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Lineage")]
 pub struct LineageView {

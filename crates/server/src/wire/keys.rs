@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::deserialize::{deserialize_bounded, deserialize_optional_moment};
 use super::schema_words::{Id, Moment, RoleWord, SettableWord};
 
-/// `read`, or `manage`, which includes it.
+/// Grant on a system: `read`, or `manage`, which includes `read`.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "Grant")]
@@ -22,7 +22,7 @@ pub enum GrantWord {
     Manage,
 }
 
-/// The rules a key holds.
+/// Rules of a key: what it may do with memories.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Rules")]
@@ -31,7 +31,7 @@ pub struct RulesBody {
     pub manage: bool,
 }
 
-/// A key to make.
+/// A key to create.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "NewKey")]
@@ -40,23 +40,23 @@ pub struct NewKeyBody {
     pub name: String,
     #[schemars(with = "RoleWord")]
     pub role: Role,
-    /// The agent it is the key of.
+    /// Agent that uses the key.
     #[serde(default)]
     pub agent: Option<String>,
-    /// The person it is the key of, or speaks for.
+    /// User who owns the key, or for whom it acts.
     #[serde(default)]
     pub user: Option<String>,
     #[serde(default)]
     pub pipeline: Option<String>,
-    /// Nobody watches its runs: they save little and delete nothing.
+    /// Its runs have no person watching: they may save only a few memories and delete none.
     #[serde(default)]
     pub unattended: bool,
     #[serde(default)]
     pub rules: Option<RulesBody>,
-    /// What it may do with which system.
+    /// Grants by name of the system.
     #[serde(default)]
     pub grants: BTreeMap<String, GrantWord>,
-    /// What it may say about itself in headers.
+    /// Caller fields that it may set in headers.
     #[serde(default)]
     #[schemars(with = "Vec<SettableWord>")]
     pub may_set: Vec<Settable>,
@@ -154,11 +154,11 @@ impl From<Key> for KeyView {
     }
 }
 
-/// A key just made. Its text is shown this once.
+/// A new key. Its text is shown only once.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "IssuedKey")]
 pub struct IssuedKeyView {
-    /// The key itself: keep it, it cannot be shown again.
+    /// The key itself. Store it: it cannot be shown again.
     pub text: String,
     pub key: KeyView,
 }
@@ -169,12 +169,12 @@ impl From<IssuedKey> for IssuedKeyView {
     }
 }
 
-/// How a key is turned.
+/// Parameters of rotating a key.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "RotateKey")]
 pub struct RotateBody {
-    /// Seconds the old key still works.
+    /// Seconds for which the old key remains valid.
     #[serde(deserialize_with = "deserialize_bounded::<_, 0, 2_592_000>")]
     #[schemars(range(min = 0, max = 2_592_000))]
     pub overlap_seconds: Option<usize>,

@@ -1,4 +1,4 @@
-//! The layers: proposals of facts, and of one memory instead of many.
+//! Layered memory: proposals of profile facts, groups of similar memories, and the context for planning.
 
 use engine::model::id::MemoryId;
 use engine::model::refusal::Refusal;
@@ -13,21 +13,21 @@ use super::reviews::ReviewBrief;
 use super::schema_words::Id;
 use super::search::HitView;
 
-/// A fact about a person or a project that should stand.
+/// A proposed fact about a person or a project.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "ProposeProfile")]
 pub struct ProfileBody {
-    /// What it is about, such as `editor`.
+    /// Subject of the fact, such as `editor`.
     #[schemars(length(min = 1))]
     pub key: String,
-    /// What holds.
+    /// The fact itself, such as `vim`.
     #[schemars(length(min = 1))]
     pub value: String,
     #[serde(deserialize_with = "deserialize_reason")]
     #[schemars(length(min = 1, max = 4096))]
     pub reason: String,
-    /// Where it goes: `layers`, where none is named.
+    /// Slug of the store; absent: `layers`.
     #[serde(default)]
     pub store: Option<String>,
 }
@@ -38,39 +38,39 @@ impl From<ProfileBody> for ProfileProposal {
     }
 }
 
-/// Where to look for memories that say the same.
+/// Parameters of a search for groups of similar memories.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Grouping")]
 pub struct GroupingBody {
     /// Only this store.
     pub store: Option<String>,
-    /// Put what was found up for review; without it nothing is written.
+    /// Propose a review for each group; otherwise nothing is written.
     pub create_proposals: bool,
 }
 
-/// What was found, and what was proposed.
+/// Groups of similar memories and the reviews proposed for them.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Groups")]
 pub struct GroupsView {
     pub dry_run: bool,
     pub groups: Vec<GroupView>,
-    /// How many of them wait for a person.
+    /// Number of groups for which a review was proposed.
     pub proposed: usize,
 }
 
-/// Memories that say the same, and what would stand instead.
+/// A group of similar memories, and the memory that would replace them.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Group")]
 pub struct GroupView {
-    /// What they share: a summary, a topic or a workflow.
+    /// What the members have in common: a summary, a topic or a workflow.
     pub shared: String,
-    /// The canonical one comes first.
+    /// Ids of the members; the first one is kept.
     #[schemars(with = "Vec<Id>")]
     pub members: Vec<MemoryId>,
     pub content: String,
     pub review: Option<ReviewBrief>,
-    /// Why it could not be proposed.
+    /// Why no review could be proposed.
     #[schemars(with = "Option<Map<String, Value>>")]
     pub refused: Option<Refusal>,
 }
@@ -90,7 +90,7 @@ impl GroupsView {
     }
 }
 
-/// What is to be done.
+/// Request for the context of a planned task.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Plan")]
@@ -98,7 +98,7 @@ pub struct LayerContextBody {
     pub goal: String,
 }
 
-/// A few memories of each layer: starting points, never permissions.
+/// A few memories of each layer. They inform a plan; they grant no permissions.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "LayerContext")]
 pub struct LayerContextView {

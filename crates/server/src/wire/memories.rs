@@ -1,4 +1,4 @@
-//! Memories and versions as they are shown, and the parameters of lists and reads.
+//! Memories and versions in answers, and the parameters of lists and reads.
 
 use engine::model::id::{MemoryId, VersionId};
 use engine::model::memory::{Memory, Version};
@@ -17,7 +17,7 @@ use super::schema_words::{
 };
 use crate::problem::Problem;
 
-/// Where a memory lives: the kind of place, and its name.
+/// Scope of a memory: its kind, and the id or name it is for.
 #[derive(JsonSchema)]
 #[schemars(rename = "Scope")]
 #[expect(dead_code, reason = "only its schema is used: the engine's own type is written")]
@@ -32,21 +32,21 @@ pub struct ScopeShape {
     run: Option<String>,
 }
 
-/// A memory, whole.
+/// A memory with all its fields.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Memory")]
 pub struct MemoryView {
-    /// Absent in listings unless asked for.
+    /// Absent in listings without `content=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
-    /// What stands for the memory in one line.
+    /// The memory in one line: its recall hint, else its title, else the first line of its content.
     pub summary: String,
     #[serde(flatten)]
     #[schemars(with = "MemoryFields")]
     pub memory: Memory,
 }
 
-/// The fields every memory has.
+/// Fields of a memory besides content and summary.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used: the engine's own type is written")]
 struct MemoryFields {
@@ -99,7 +99,7 @@ impl MemoryView {
     }
 }
 
-/// An entry of a memory's log.
+/// One version of a memory.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Version")]
 pub struct VersionView {
@@ -119,7 +119,7 @@ pub struct VersionView {
     pub at: Timestamp,
     #[schemars(with = "Option<Moment>")]
     pub redacted_at: Option<Timestamp>,
-    /// The memory as it stood.
+    /// The memory in this version.
     pub memory: MemoryView,
 }
 
@@ -142,7 +142,7 @@ impl From<Version> for VersionView {
     }
 }
 
-/// Which memories to list, and how.
+/// Filters, order and page of a list of memories.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ListParams {
@@ -153,9 +153,9 @@ pub struct ListParams {
     pub layer: Vec<Layer>,
     #[schemars(with = "Vec<KindWord>")]
     pub kind: Vec<Kind>,
-    /// All of them, exactly.
+    /// Only memories that have all of these tags.
     pub tag: Vec<String>,
-    /// Active ones only, where none is named.
+    /// Only memories in these states; absent: active.
     #[schemars(with = "Vec<StateWord>")]
     pub state: Vec<State>,
     #[schemars(with = "Option<TrustWord>")]
@@ -170,7 +170,7 @@ pub struct ListParams {
     pub path: Option<String>,
     pub session: Option<String>,
     pub always_inject: Option<bool>,
-    /// The memories as they stood at this time; a date means the end of that day, in UTC.
+    /// The memories as they were at this time; a date means the end of that day, in UTC.
     #[serde(deserialize_with = "deserialize_as_of")]
     #[schemars(with = "Option<MomentOrDate>")]
     pub as_of: Option<Timestamp>,
@@ -179,12 +179,12 @@ pub struct ListParams {
     #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, 1000>")]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<usize>,
-    /// Whether contents are wanted too.
+    /// Include the contents.
     pub content: bool,
 }
 
 impl ListParams {
-    /// The page to begin after, where one was named.
+    /// The decoded cursor, if one was sent.
     pub fn parse_cursor(&self) -> Result<Option<ListCursor>, Problem> {
         Ok(self.cursor.as_deref().map(|word| ListCursor::from_token(self.sort.into(), word)).transpose()?)
     }
@@ -210,17 +210,17 @@ impl ListParams {
     }
 }
 
-/// Which memory of all it has been.
+/// Parameters of reading one memory.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReadParams {
-    /// The memory as it stood at this time; a date means the end of that day, in UTC.
+    /// The memory as it was at this time; a date means the end of that day, in UTC.
     #[serde(deserialize_with = "deserialize_as_of")]
     #[schemars(with = "Option<MomentOrDate>")]
     pub as_of: Option<Timestamp>,
 }
 
-/// Which stretch of a history.
+/// Page of a history.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct HistoryParams {
@@ -233,15 +233,15 @@ pub struct HistoryParams {
     pub limit: Option<usize>,
 }
 
-/// How a listing is sorted.
+/// Order of a listing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Sort {
     Path,
-    /// Updated last comes first.
+    /// Last updated first.
     #[default]
     Newest,
-    /// Created first comes first.
+    /// First created first.
     Oldest,
 }
 

@@ -1,4 +1,5 @@
-//! Request and reply shapes. They translate; the engine decides.
+//! Shapes of requests and answers. Their doc comments are the descriptions in the OpenAPI document.
+//! Shapes translate; the engine decides.
 
 pub mod audit;
 pub mod context;
@@ -31,19 +32,19 @@ use engine::ports::row::RecordPage;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A stretch of a listing.
+/// One page of a listing.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Page<T> {
     pub items: Vec<T>,
-    /// Hand it back as `cursor` for the next stretch; absent at the end.
+    /// Send it as `cursor` to get the next page; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
 
 impl<T> Page<T> {
-    /// A stretch as this door shows it.
-    pub fn from_stretch<R>(stretch: RecordPage<R>, view: impl Fn(R) -> T) -> Page<T> {
-        Page { items: stretch.items.into_iter().map(view).collect(), next_cursor: stretch.next }
+    /// A page of engine records, each converted by `view`.
+    pub fn from_records<R>(page: RecordPage<R>, view: impl Fn(R) -> T) -> Page<T> {
+        Page { items: page.items.into_iter().map(view).collect(), next_cursor: page.next }
     }
 
     /// A listing that fits on one page.
@@ -52,7 +53,7 @@ impl<T> Page<T> {
     }
 }
 
-/// A problem, as RFC 9457 has it, with a code that never changes.
+/// A problem in the format of RFC 9457, with a stable code.
 #[derive(JsonSchema)]
 #[schemars(rename = "Problem")]
 #[expect(dead_code, reason = "only its schema is used: problems are written by `problem.rs`")]
@@ -60,15 +61,15 @@ pub struct ProblemShape {
     r#type: String,
     title: String,
     status: u16,
-    /// What clients match on.
+    /// Stable code for programs to match on.
     code: String,
     detail: String,
-    /// Names this request in the server's log.
+    /// Id of this request in the server's log.
     request_id: String,
-    /// What to do instead.
+    /// Advice on what to do instead.
     hint: Option<String>,
-    /// What stands there now, where a condition failed.
+    /// The current memory, if a condition on it failed.
     current: Option<serde_json::Map<String, serde_json::Value>>,
-    /// What the scanner found: rule, field and place, never the text.
+    /// Findings of the scanner: rule, field and position, never the text.
     findings: Option<Vec<serde_json::Map<String, serde_json::Value>>>,
 }

@@ -1,4 +1,4 @@
-//! Owners of paths: who reviews what.
+//! Owners of paths: the reviewers of each path pattern.
 
 use engine::review::owners::{OwnerRule, PathOwners};
 use jiff::Timestamp;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::deserialize::deserialize_list;
 use super::schema_words::Moment;
 
-/// A store's table of owners, to replace the one that stands.
+/// The new table of owners of a store. Replaces the current one.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "SetOwners")]
@@ -18,14 +18,14 @@ pub struct OwnersBody {
     pub rules: Vec<OwnerRuleBody>,
 }
 
-/// Who reviews the paths a pattern matches. `*` stands for anything within a segment, `**` for any segments.
+/// Reviewers of the paths that match a pattern. `*` matches anything within a segment, `**` any segments.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "OwnerRule")]
 pub struct OwnerRuleBody {
     #[schemars(length(min = 1))]
     pub pattern: String,
-    /// Such as `reviewer:ana`.
+    /// Principals, such as `reviewer:ana`.
     #[serde(deserialize_with = "deserialize_list")]
     #[schemars(length(min = 1, max = 1000))]
     pub reviewers: Vec<String>,
@@ -37,7 +37,7 @@ impl From<OwnerRuleBody> for OwnerRule {
     }
 }
 
-/// Who reviews which paths of a store.
+/// The table of owners of a store.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Owners")]
 pub struct OwnersView {

@@ -46,7 +46,7 @@ impl From<OptIn> for OptInView {
     }
 }
 
-/// How many memories went.
+/// Number of erased memories.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Erased")]
 pub struct ErasedCountView {

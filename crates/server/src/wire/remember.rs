@@ -17,7 +17,7 @@ use super::schema_words::{
     EvidenceKindWord, Id, KindWord, LayerWord, Moment, StateWord, TrustWord, TtlWord, TurnRoleWord,
 };
 
-/// What shall be remembered. Who asks decides where it goes; only a system is named here.
+/// A memory to save. Its scope is the caller's (user, conversation, agent); only a system is named in the body.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Remember")]
@@ -27,10 +27,10 @@ pub struct RememberBody {
     pub store: String,
     #[schemars(length(min = 1))]
     pub content: String,
-    /// Which system, for stores that keep memories by system.
+    /// Name of the system, for stores with scope `system`.
     #[serde(default)]
     pub system: Option<String>,
-    /// Where it stands in the store. Writing to a path again makes a new version.
+    /// Path in the store. Saving to the same path again makes a new version.
     #[serde(default)]
     pub path: Option<String>,
     #[serde(default)]
@@ -41,7 +41,7 @@ pub struct RememberBody {
     pub layer: Option<Layer>,
     #[serde(default)]
     pub title: Option<String>,
-    /// When to think of it, in one line.
+    /// In which situation the memory is useful, in one line.
     #[serde(default)]
     pub recall_hint: Option<String>,
     #[serde(default)]
@@ -59,7 +59,7 @@ pub struct RememberBody {
     #[serde(default, deserialize_with = "deserialize_optional_moment")]
     #[schemars(with = "Option<Moment>")]
     pub expires_at: Option<Timestamp>,
-    /// Past this date it counts as a draft until someone confirms it.
+    /// After this date it has the trust of a draft until a person confirms it.
     #[serde(default, deserialize_with = "deserialize_optional_moment")]
     #[schemars(with = "Option<Moment>")]
     pub verify_by: Option<Timestamp>,
@@ -75,14 +75,14 @@ pub struct RememberBody {
     pub turn: Option<u32>,
     #[serde(default)]
     pub speaker: Option<String>,
-    /// What showed it.
+    /// Evidence for the content, such as a tool call or a statement.
     #[serde(default)]
     pub evidence: Vec<EvidenceBody>,
-    /// Exact versions this was made from.
+    /// Versions of other memories that this one was made from.
     #[serde(default)]
     #[schemars(with = "Vec<Id>")]
     pub derived_from: Vec<VersionId>,
-    /// The sha256 you believe to stand at the path; another is a conflict (409).
+    /// Expected sha256 of the memory at the path; any other is a conflict (409).
     #[serde(default)]
     #[schemars(with = "Option<String>", extend("pattern" = "^[0-9a-fA-F]{64}$"))]
     pub expected_sha256: Option<String>,
@@ -90,7 +90,7 @@ pub struct RememberBody {
     pub reason: Option<String>,
 }
 
-/// One piece of provenance.
+/// One piece of evidence.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Evidence")]
@@ -182,7 +182,7 @@ impl From<RememberBody> for Draft {
 pub struct PatchBody {
     #[schemars(length(min = 1))]
     pub content: String,
-    /// The sha256 you read; another is a conflict (409). `If-Match` says the same in a header (412).
+    /// Expected sha256 of the current content; any other is a conflict (409). As the header `If-Match`: 412.
     #[serde(default)]
     #[schemars(with = "Option<String>", extend("pattern" = "^[0-9a-fA-F]{64}$"))]
     pub expected_sha256: Option<String>,
@@ -193,11 +193,11 @@ pub struct PatchBody {
     pub evidence: Vec<EvidenceBody>,
 }
 
-/// What a save did. Holds no content, so that an answer kept for a repeat holds none either.
+/// Result of a save. Without content, because answers are stored under their idempotency key.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Saved")]
 pub struct SavedView {
-    /// `created`, `updated`, or `unchanged` where it was known already.
+    /// `created`, `updated`, or `unchanged` for a duplicate.
     pub outcome: String,
     #[schemars(with = "Id")]
     pub id: MemoryId,
@@ -215,10 +215,10 @@ pub struct SavedView {
     pub trust: Trust,
     #[schemars(with = "Option<Moment>")]
     pub expires_at: Option<Timestamp>,
-    /// Which sameness made this an update or a no-op.
+    /// Dedup rule that matched an existing memory; absent for a new one.
     #[schemars(with = "Option<String>")]
     pub deduped_by: Option<Dedup>,
-    /// A memory with a similar hint that says something else.
+    /// An existing memory with a similar hint that states another fact.
     #[schemars(with = "Option<Id>")]
     pub near: Option<MemoryId>,
     pub warnings: Vec<String>,
@@ -235,7 +235,7 @@ impl SavedView {
         SavedView { deduped_by: saved.deduped_by, near: saved.near, warnings: saved.warnings.clone(), ..view }
     }
 
-    /// A change of a memory that stood there before.
+    /// The answer for a change of an existing memory.
     pub fn from_memory(memory: &Memory, outcome: &str) -> SavedView {
         SavedView {
             outcome: outcome.to_owned(),
@@ -256,7 +256,7 @@ impl SavedView {
     }
 }
 
-/// A part that was refused.
+/// Refusal of one part of a request.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Refused")]
 pub struct RefusedView {

@@ -1,4 +1,4 @@
-//! What waits for a person, and what the person says.
+//! Proposals, their reviews, and decisions.
 
 use engine::model::id::MemoryId;
 use engine::model::review::{Action, Review, ReviewState, Risk};
@@ -13,16 +13,16 @@ use super::memories::MemoryView;
 use super::remember::{EvidenceBody, SavedView};
 use super::schema_words::{ActionWord, Id, ReviewStateWord, RiskWord};
 
-/// A memory that should be read by all.
+/// A proposal to promote a memory to a shared store.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Propose")]
 pub struct ProposeBody {
-    /// The memory.
+    /// Id of the memory.
     #[schemars(with = "Id")]
     pub memory: MemoryId,
     pub target_store: String,
-    /// The source's own path, where none is named.
+    /// Path in the target store; absent: the path of the memory.
     #[serde(default)]
     pub target_path: Option<String>,
     pub rationale: String,
@@ -33,12 +33,12 @@ pub struct ProposeBody {
     pub risk: Risk,
 }
 
-/// What shall be forgotten, if a person agrees.
+/// A proposal to forget a memory.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "ProposeForget")]
 pub struct ProposeForgetBody {
-    /// The memory.
+    /// Id of the memory.
     #[schemars(with = "Id")]
     pub memory: MemoryId,
     #[serde(deserialize_with = "deserialize_reason")]
@@ -63,7 +63,7 @@ impl From<ProposeBody> for Promotion {
     }
 }
 
-/// Something that waits for a person.
+/// A review: a proposal and, once made, its decision.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Review")]
 pub struct ReviewBrief {
@@ -72,7 +72,7 @@ pub struct ReviewBrief {
     pub review: Review,
 }
 
-/// A proposal, and whether it is a new one.
+/// A review, and whether this request created it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Proposed")]
 pub struct ProposedView {
@@ -80,14 +80,14 @@ pub struct ProposedView {
     pub review: ReviewBrief,
 }
 
-/// One review with what a decision needs.
+/// A review with everything needed to decide it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ReviewDetail")]
 pub struct ReviewDetail {
     pub review: ReviewBrief,
-    /// The text that would stand.
+    /// The memory as it would be after approval.
     pub proposed: Option<MemoryView>,
-    /// What stands at the target now, or what would be replaced.
+    /// The current memory at the target, or the memories that would be replaced.
     pub standing: Vec<MemoryView>,
     pub evidence: Vec<EvidenceBody>,
     /// Why approval would be refused now.
@@ -95,7 +95,7 @@ pub struct ReviewDetail {
     pub verdict: Option<engine::model::refusal::Refusal>,
     /// Why the proposal is out of date.
     pub outdated: Option<String>,
-    /// Past turns that would have been shown it, and what they would have lost.
+    /// Past turns whose context would have included the memory, and the memories it would have displaced.
     #[schemars(with = "Vec<Map<String, Value>>")]
     pub impact: Vec<Impact>,
 }
@@ -114,7 +114,7 @@ impl ReviewDetail {
     }
 }
 
-/// Which reviews.
+/// Filters and page of a list of reviews.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReviewParams {
@@ -129,7 +129,7 @@ pub struct ReviewParams {
     pub limit: Option<usize>,
 }
 
-/// What a reviewer says.
+/// Comment on a decision.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Decide")]
@@ -139,18 +139,18 @@ pub struct DecideBody {
     pub comment: Option<String>,
 }
 
-/// Many decisions at once.
+/// The same decision on many reviews.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "DecideAll")]
 pub struct DecideAllBody {
-    /// Or reject.
+    /// `true` approves, `false` rejects.
     pub approve: bool,
-    /// These.
+    /// Ids of the reviews to decide.
     #[serde(default, deserialize_with = "deserialize_ids")]
     #[schemars(with = "Vec<Id>", length(max = 1000))]
     pub reviews: Vec<uuid::Uuid>,
-    /// Everything that waits, narrowed by action and store, instead of those named.
+    /// Decide all open reviews, filtered by `action` and `store`, instead of `reviews`.
     #[serde(default)]
     pub all: bool,
     #[serde(default)]
@@ -163,7 +163,7 @@ pub struct DecideAllBody {
     pub comment: Option<String>,
 }
 
-/// What many decisions did.
+/// Result of deciding many reviews.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "DecidedAll")]
 pub struct DecidedAllView {
@@ -171,7 +171,7 @@ pub struct DecidedAllView {
     pub not_decided: Vec<NotDecidedView>,
 }
 
-/// One that was left, and why.
+/// A review that was not decided, and why.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "NotDecided")]
 pub struct NotDecidedView {
@@ -189,7 +189,7 @@ impl From<BulkDecisionReport> for DecidedAllView {
     }
 }
 
-/// What must change first.
+/// Request for changes to a proposal.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "RequestChanges")]
@@ -199,11 +199,11 @@ pub struct RequestChangesBody {
     pub comment: String,
 }
 
-/// What a decision did.
+/// Result of a decision.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Decided")]
 pub struct DecidedView {
     pub review: ReviewBrief,
-    /// What stands after an approval.
+    /// The memory after an approval.
     pub memory: Option<SavedView>,
 }

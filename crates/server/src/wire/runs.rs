@@ -14,13 +14,13 @@ use super::schema_words::RunOutcomeWord;
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "OpenRun")]
 pub struct OpenRunBody {
-    /// A fresh one, where neither this nor `X-Run-Id` names one.
+    /// Id of the run; absent: the header `X-Run-Id`, else a new id.
     pub id: Option<String>,
     pub goal: Option<String>,
     pub workflow: Option<String>,
 }
 
-/// How a run ended.
+/// Outcome of a run.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "CloseRun")]
@@ -47,12 +47,12 @@ pub struct RunView {
     pub run: Run,
 }
 
-/// What a closed run left behind.
+/// Result of closing a run.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ClosedRun")]
 pub struct ClosedRunView {
     pub run: RunView,
-    /// Working memories that were tombstoned.
+    /// Number of working memories that were tombstoned.
     pub tombstoned: u64,
     pub episode: SavedView,
     pub procedure: Option<SavedView>,
@@ -69,7 +69,7 @@ impl From<CloseRunReport> for ClosedRunView {
     }
 }
 
-/// Which runs.
+/// Filter and page of a list of runs.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RunParams {

@@ -1,4 +1,4 @@
-//! Scans of a text and of stored memories, and values the scanner allows.
+//! Scans of a text and of stored memories, and the list of allowed values.
 
 use engine::model::error::Error;
 use engine::safety::{Finding, RULES_VERSION};
@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::deserialize::{deserialize_moment, deserialize_reason};
 use super::schema_words::Moment;
 
-/// A text to look at.
+/// A text to scan.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Scan")]
@@ -20,13 +20,13 @@ pub struct ScanBody {
     pub text: String,
 }
 
-/// What the scanner found, and what it would mean for a save.
+/// Findings of the scanner, and whether a save would be refused.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Scanned")]
 pub struct ScannedView {
-    /// `clean`, `flagged` or `blocked`, outside of conversations.
+    /// Result of a save outside of conversations: `clean`, `flagged` or `blocked`.
     pub verdict: &'static str,
-    /// The same inside one.
+    /// Result of a save in a conversation.
     pub verdict_in_conversation: &'static str,
     #[schemars(with = "Vec<FindingView>")]
     pub findings: Vec<Finding>,
@@ -44,15 +44,15 @@ struct FindingView {
     end: usize,
 }
 
-/// A value that shall pass the scanner: its digest, or a text it stands in.
+/// A value to allow: its digest, or a text that contains it.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Allow")]
 pub struct AllowBody {
-    /// SHA-256 of exactly what a rule found, in hex.
+    /// SHA-256 of the exact text that a rule found, in hex.
     #[serde(default)]
     pub digest: Option<String>,
-    /// A text in which the scanner finds one thing.
+    /// A text with exactly one finding.
     #[serde(default)]
     pub text: Option<String>,
     #[serde(deserialize_with = "deserialize_reason")]
@@ -73,7 +73,7 @@ impl AllowBody {
     }
 }
 
-/// What is let through: why and until when, never what.
+/// An allowed value: its digest, reason and expiry, never the text.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(rename = "AllowedValue")]
@@ -82,30 +82,30 @@ pub struct AllowedView {
     pub allowed: AllowedValue,
 }
 
-/// Which stretch, and whether redactions shall be proposed.
+/// Parameters of a scan of stored memories.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Rescan")]
 pub struct RescanBody {
-    /// Makes a review for each memory that would be refused today, unless one waits.
+    /// Propose a redaction of each memory that would be refused today, unless a review of it is open.
     #[serde(default)]
     pub propose: bool,
-    /// The `next_cursor` of the stretch before.
+    /// The `next_cursor` of the previous page.
     #[serde(default)]
     pub cursor: Option<String>,
 }
 
-/// What a stretch held that would be refused today.
+/// Stored memories of one page that would be refused today.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Rescanned")]
 pub struct RescannedView {
     pub rules_version: u32,
     pub scanned: u64,
-    /// Reviews that were made.
+    /// Number of reviews created.
     pub proposed: u64,
     #[schemars(with = "Vec<StoredFindingView>")]
     pub findings: Vec<StoredFinding>,
-    /// Hand it back as `cursor` for the next stretch; absent at the end.
+    /// Send it as `cursor` to get the next page; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -121,7 +121,7 @@ struct StoredFindingView {
     rule: String,
     concern: String,
     severity: String,
-    /// The review about it, where one was asked for.
+    /// Id of the proposed review, if `propose` is set.
     review: Option<String>,
 }
 

@@ -18,7 +18,7 @@ use super::deserialize::{deserialize_as_of, deserialize_bounded, deserialize_opt
 use super::memories::MemoryView;
 use super::schema_words::{Id, KindWord, LayerWord, Moment, MomentOrDate, RankerWord, ScopeWord, StateWord, TrustWord};
 
-/// What to look for. A query without words ranks the newest memories you may see, by trust, kind and age.
+/// A search. A query without words ranks the newest memories the caller may see, by trust, kind and age.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Search")]
@@ -38,10 +38,10 @@ pub struct SearchBody {
     #[serde(default)]
     #[schemars(with = "Vec<KindWord>")]
     pub kinds: Vec<Kind>,
-    /// All of them, exactly.
+    /// Only memories that have all of these tags.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// Active ones only, where none is named.
+    /// Only memories in these states; absent: active.
     #[serde(default)]
     #[schemars(with = "Vec<StateWord>")]
     pub states: Vec<State>,
@@ -58,7 +58,7 @@ pub struct SearchBody {
     pub path_prefix: Option<String>,
     #[serde(default)]
     pub session: Option<String>,
-    /// The memories as they stood at this time; a date means the end of that day, in UTC.
+    /// The memories as they were at this time; a date means the end of that day, in UTC.
     #[serde(default, deserialize_with = "deserialize_as_of")]
     #[schemars(with = "Option<MomentOrDate>")]
     pub as_of: Option<Timestamp>,
@@ -68,17 +68,17 @@ pub struct SearchBody {
     #[serde(default)]
     #[schemars(with = "Option<RankerWord>")]
     pub ranker: Option<Ranker>,
-    /// Also say why this memory was, or was not, returned.
+    /// Id of a memory: also explain why it was returned or not.
     #[serde(default)]
     #[schemars(with = "Option<Id>")]
     pub explain: Option<MemoryId>,
-    /// Leave vectors out.
+    /// Search by words only, without vectors.
     #[serde(default)]
     pub words_only: bool,
 }
 
 impl SearchBody {
-    /// As the engine asks; only it knows where a system's memories are kept.
+    /// Converts to the engine's query. Asks the engine for the places of a system.
     pub fn into_query(self, engine: &Engine, caller: &Caller) -> Result<SearchQuery, Error> {
         let body = self;
         let places = body.system.as_deref().map(|system| engine.places_of_system(caller, system)).transpose()?;
@@ -110,14 +110,14 @@ impl SearchBody {
     }
 }
 
-/// What was found, best first.
+/// Hits, best first.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Found")]
 pub struct SearchResultView {
     pub hits: Vec<HitView>,
     #[schemars(with = "RankerWord")]
     pub ranker: Ranker,
-    /// How many were scored.
+    /// Number of scored candidates.
     pub considered: usize,
     pub warnings: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -125,7 +125,7 @@ pub struct SearchResultView {
     pub why_not: Option<HitExplanation>,
 }
 
-/// A memory that answers, with why.
+/// A hit: a memory with its score.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Hit")]
 pub struct HitView {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::schema_words::{AccessWord, Id, Moment, ScopeWord, TrustWord};
 
-/// A store to make.
+/// A store to create.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "NewStore")]

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::keys::IssuedKeyView;
 use super::schema_words::{Id, Moment};
 
-/// A tenant to make.
+/// A tenant to create.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "NewTenant")]
@@ -25,19 +25,19 @@ pub struct TenantView {
     pub slug: String,
     #[schemars(with = "Moment")]
     pub created_at: Timestamp,
-    /// When it was erased, where nothing is in it since.
+    /// Time of its erasure; absent if it was never erased or has been used since.
     #[schemars(with = "Option<Moment>")]
     pub erased_at: Option<Timestamp>,
 }
 
 impl From<engine::TenantStatus> for TenantView {
-    fn from(standing: engine::TenantStatus) -> TenantView {
-        let engine::TenantStatus { tenant, erased_at } = standing;
+    fn from(status: engine::TenantStatus) -> TenantView {
+        let engine::TenantStatus { tenant, erased_at } = status;
         TenantView { id: tenant.id, slug: tenant.slug, created_at: tenant.created_at, erased_at }
     }
 }
 
-/// A tenant just made, with a key for its first admin.
+/// A new tenant, with a key for its first admin.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "CreatedTenant")]
 pub struct CreatedTenantView {

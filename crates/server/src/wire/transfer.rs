@@ -1,24 +1,24 @@
-//! Exports on their way out and back.
+//! Exports and imports.
 
 use engine::ImportReport;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Which stores.
+/// Stores to export.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ExportParams {
-    /// All of them, where none is named.
+    /// Slugs of the stores; absent: all.
     pub store: Vec<String>,
 }
 
-/// An export: lists of what is kept, each as the engine writes it.
+/// An export: lists of memories, versions and other records in the engine's format.
 #[derive(JsonSchema)]
 #[schemars(rename = "Export")]
 #[expect(dead_code, reason = "only its schema is used: the engine writes and reads exports")]
 pub struct ExportBody {
-    /// Version of this shape.
+    /// Version of the export format.
     #[schemars(range(max = 4_294_967_295_u32))]
     ingrain_export: u32,
     stores: Option<Vec<Map<String, Value>>>,
@@ -35,24 +35,24 @@ pub struct ExportBody {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "MarkdownFile")]
 pub struct MarkdownBody {
-    /// Where it goes, unless its front matter says.
+    /// Slug of the store, unless the front matter names one.
     pub store: String,
     pub text: String,
 }
 
-/// What an import did.
+/// Result of an import.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Imported")]
 pub struct ImportedView {
     pub imported: u64,
-    /// Already here.
+    /// Items that exist already.
     pub unchanged: u64,
-    /// No longer in use where it comes from: only an admin's import brings that back.
+    /// Memories that were no longer active when exported: only an admin's import includes them.
     pub left_behind: u64,
     pub refused: Vec<NotImported>,
 }
 
-/// One piece that was not taken, and why.
+/// An item that was not imported, and why.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct NotImported {
     pub what: String,

@@ -1,33 +1,33 @@
-//! What was done by itself, and what is kept.
+//! Results of upkeep, and the usage of a tenant.
 
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What upkeep did.
+/// Result of upkeep.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "UpkeepDone")]
 pub struct UpkeepView {
-    /// Counts by what was done.
+    /// Number of memories by operation, such as `expired`.
     #[serde(flatten)]
     pub done: BTreeMap<String, u64>,
 }
 
-/// What is kept, and how the server is doing.
+/// Usage of a tenant, and for operators of the installation.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Usage")]
 pub struct TenantUsageView {
-    /// Every store with the memories in use there.
+    /// Number of active memories in each store.
     pub stores: Vec<StoreUsageView>,
     /// Number of the last event.
     pub last_event: u64,
-    /// Of the whole installation; operators see it.
+    /// The whole installation; for operators only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub installation: Option<InstallationView>,
 }
 
-/// How full a store is.
+/// Usage of one store.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "StoreUsage")]
 pub struct StoreUsageView {
