@@ -36,6 +36,7 @@ impl std::ops::Deref for App {
 impl App {
     pub fn new(engine: Engine, config: ServerConfig) -> App {
         let limits = &config.limits;
+        // Shared: the entrance counts engine calls, the edge layer counts answers.
         let metrics = Arc::new(Metrics::default());
         App(Arc::new(AppState {
             entrance: Entrance::new(engine, metrics.clone(), limits),

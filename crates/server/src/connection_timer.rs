@@ -39,7 +39,9 @@ impl ConnectionTimer {
             timer.as_mut().reset(until);
         }
         loop {
+            // Registers the waker of this task.
             ready!(timer.as_mut().poll(cx));
+            // Fired for an earlier, shorter wait that is over: set it for this one.
             if Instant::now() >= until {
                 return Poll::Ready(());
             }

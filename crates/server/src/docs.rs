@@ -81,6 +81,7 @@ fn write_operation_html(page: &mut String, operation: &Operation<'_>) {
     if let Some(example) = body_example(operation.value) {
         let _ = write!(page, "<pre>{}</pre>", escape_html(&example));
     }
+    // `default` is the problem document, which is the same everywhere.
     let answers =
         operation.value["responses"].as_object().into_iter().flatten().filter(|(status, _)| *status != "default");
     let rows: String = answers
@@ -121,6 +122,7 @@ fn write_operation_markdown(page: &mut String, operation: &Operation<'_>) {
             let _ = writeln!(page, " {details}");
         }
     }
+    // Path parameters are visible in the heading.
     let parameters: Vec<&Value> =
         operation.value["parameters"].as_array().into_iter().flatten().filter(|p| p["in"] != "path").collect();
     if !parameters.is_empty() {

@@ -122,6 +122,7 @@ async fn check_host_and_origin(app: &App, request: Request, next: Next) -> Respo
     let origin = request.headers().get(ORIGIN).map(|origin| origin.to_str().unwrap_or_default().to_owned());
     let Some(origin) = origin else { return next.run(request).await };
     let allowed = app.config.origins.contains(&origin);
+    // A page of this very server needs no entry in `origins`.
     let same = host.as_deref().is_some_and(|host| is_same_origin(&origin, host, request.headers()));
     if !allowed && !same {
         return Problem::forbidden(
@@ -134,6 +135,7 @@ async fn check_host_and_origin(app: &App, request: Request, next: Next) -> Respo
         request.method() == Method::OPTIONS && request.headers().contains_key("access-control-request-method");
     let mut response = match preflight && allowed {
         true => StatusCode::NO_CONTENT.into_response(),
+        // Also an OPTIONS request from the same origin: browsers send no preflight for that.
         false => next.run(request).await,
     };
     if allowed {
@@ -145,6 +147,7 @@ async fn check_host_and_origin(app: &App, request: Request, next: Next) -> Respo
 fn set_cors_headers(headers: &mut HeaderMap, origin: &str, preflight: bool) {
     let Ok(origin) = HeaderValue::from_str(origin) else { return };
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    // Caches must not serve an answer to one origin to another.
     headers.append(VARY, HeaderValue::from_static("origin"));
     let expose = "etag, location, retry-after, x-request-id, ratelimit, ratelimit-policy";
     headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(expose));
@@ -167,6 +170,7 @@ fn requested_host(headers: &HeaderMap, uri: &Uri) -> Option<String> {
 
 fn without_port(host: &str) -> &str {
     match host.rsplit_once(':') {
+        // Without brackets, a text with several colons is an IPv6 address, not a host and port.
         Some((name, port))
             if port.bytes().all(|b| b.is_ascii_digit()) && (!name.contains(':') || name.ends_with(']')) =>
         {

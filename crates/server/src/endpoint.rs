@@ -82,6 +82,7 @@ impl Endpoint {
     }
 
     pub(crate) fn with_query<T: JsonSchema>(mut self) -> Endpoint {
+        // The bare schema, not a reference: its properties become single parameters.
         self.query = Some(|generator| T::json_schema(generator));
         self
     }
@@ -152,6 +153,7 @@ impl Endpoint {
 /// The routes of all public endpoints, or of all that need a key.
 pub(crate) fn build_routes(public: bool) -> Router<App> {
     let endpoints = rest::all_endpoints().into_iter().filter(|endpoint| endpoint.is_public == public);
+    // `route` merges the methods of a path that appears more than once.
     endpoints.fold(Router::new(), |router, endpoint| router.route(endpoint.path, endpoint.router))
 }
 

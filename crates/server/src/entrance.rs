@@ -83,8 +83,7 @@ impl Entrance {
         &self.0.engine
     }
 
-    /// Runs a verb on a blocking thread, after a wait for a permit. A client that disconnects does not stop it
-    /// half-way.
+    /// Runs a verb on a blocking thread, after a wait for a permit. It runs to its end even if the client disconnects.
     pub(crate) async fn call<T, F>(&self, verb: &'static str, work: F) -> Result<T, Problem>
     where
         T: Send + 'static,

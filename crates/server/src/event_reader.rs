@@ -87,11 +87,14 @@ pub(crate) fn is_log_end(batch: &EventBatch) -> bool {
 
 /// The tenant's reader, started if none runs. Blocks.
 pub(crate) fn reader_for_tenant(app: &App, tenant: TenantId) -> Result<Arc<EventReader>, Problem> {
+    // Held until the reader is stored: two streams of one tenant must not start two readers.
     let mut readers = lock_unpoisoned(&app.event_readers.0);
     if let Some(reader) = readers.get(&tenant).and_then(Weak::upgrade) {
         return Ok(reader);
     }
+    // Readers of closed streams are dropped here, when a new one starts.
     readers.retain(|_, reader| reader.strong_count() > 0);
+    // Before the thread starts, so that no event after this call is missed.
     let from = app.entrance.engine().event_feed().last_event_seq(tenant)?;
     let reader = Arc::new(EventReader { sender: broadcast::Sender::new(app.config.limits.stream_lag_max) });
     let (thread_app, weak_reader) = (app.clone(), Arc::downgrade(&reader));
@@ -120,6 +123,7 @@ fn follow_log(app: &App, tenant: TenantId, from: u64, weak_reader: &Weak<EventRe
                 // No subscriber right now is fine: a new stream reads the log before it joins.
                 let _ = reader.sender.send(Arc::new(batch));
             }
+            // Nothing is lost: the next read begins at the same number.
             (Err(_), _) => std::thread::sleep(WAIT_MAX),
             (_, None) => return,
         }

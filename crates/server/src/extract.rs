@@ -93,6 +93,7 @@ impl<T: DeserializeOwned> FromRequestParts<App> for QueryParams<T> {
         // A parameter without a value is an error, except `query=`: an empty search is allowed.
         let empty = |pair: &&str| !pair.is_empty() && pair.split_once('=').is_none_or(|(_, value)| value.is_empty());
         if let Some(pair) = query.split('&').filter(empty).find(|pair| *pair != "query=") {
+            // Shortened: the name comes from the client and is quoted back.
             let name: String = pair.trim_end_matches('=').chars().take(64).collect();
             return Err(Problem::bad_request("shape.query", format!("parameter `{name}` has no value: leave it out")));
         }

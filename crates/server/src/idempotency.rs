@@ -49,6 +49,7 @@ async fn run_with_key(app: &App, key: HeaderValue, request: Request, next: Next)
         Problem::bad_request("idempotency.key", "an idempotency key has 1 to 256 visible ASCII characters")
     })?;
     let auth = request.extensions().get::<AuthenticatedCaller>().cloned().ok_or_else(Problem::internal)?;
+    // The query string is part of the request, so it is part of its identity.
     let door = format!("{} {}", request.method(), request.uri());
     let (parts, body) = request.into_parts();
     let bytes = read_body(Request::new(body), app).await?;
@@ -94,6 +95,7 @@ fn request_digest(headers: &HeaderMap, body: &Bytes) -> String {
     let mut hash = Sha256::new();
     for name in ["if-match", "if-none-match"] {
         hash.update(headers.get(name).map(HeaderValue::as_bytes).unwrap_or_default());
+        // A separator, so that no header value can imitate the other one.
         hash.update([0]);
     }
     hash.update(body);
@@ -149,6 +151,7 @@ impl StoredAnswer {
                 response.headers_mut().insert(name, value);
             }
         }
+        // Clients can tell a stored answer from a new one.
         response.headers_mut().insert("idempotency-replayed", HeaderValue::from_static("true"));
         response
     }

@@ -58,6 +58,7 @@ pub fn router(engine: Engine, config: ServerConfig) -> Router {
 /// The router on a state that the caller keeps, to close its streams.
 pub fn router_for_app(app: App) -> Router {
     let guarded = endpoint::build_routes(false).route_layer(from_fn_with_state(app.clone(), auth::guard_request));
+    // The layer added last runs first: a request to `/mcp` is authenticated before its body is read.
     let mcp = Router::new()
         .route_service("/mcp", mcp::build_service(app.entrance.clone(), &app.config))
         .route_layer(from_fn_with_state(app.clone(), mcp::translate_response))
@@ -66,8 +67,10 @@ pub fn router_for_app(app: App) -> Router {
         .merge(guarded)
         .merge(mcp)
         .fallback(rest::unknown_address)
+        // Inside the edge layer, so that a panic is answered, counted and logged like any other problem.
         .layer(CatchPanicLayer::custom(rest::handle_panic))
         .layer(from_fn_with_state(app.clone(), edge::handle_request))
+        // Outermost, because the edge layer writes the bodies of problems.
         .layer(CompressionLayer::new())
         .with_state(app)
 }

@@ -39,6 +39,8 @@ pub async fn serve(app: App, listener: TcpListener, ending: impl Future<Output =
     let upkeep = tokio::spawn(run_upkeep(app.clone()));
     let mut ending = std::pin::pin!(ending);
     loop {
+        // The permit comes first: an accepted connection without one would wait inside the process, invisible to
+        // the client. Without it, the kernel's backlog holds it.
         let next = async {
             let permit = Arc::clone(&permits).acquire_owned().await.map_err(io::Error::other)?;
             listener.accept().await.map(|(socket, peer)| (permit, socket, peer))
@@ -73,6 +75,7 @@ pub async fn serve(app: App, listener: TcpListener, ending: impl Future<Output =
             .timer(header_timer)
             .header_read_timeout(header_time)
             .serve_connection(socket, service);
+        // Ends idle connections at shutdown and lets busy ones finish their request.
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
             // A client that disconnects is no failure of the server.
@@ -80,6 +83,7 @@ pub async fn serve(app: App, listener: TcpListener, ending: impl Future<Output =
             drop(permit);
         });
     }
+    // Closed first, so that no new connection comes while the old ones end.
     drop(listener);
     app.close_streams();
     upkeep.abort();
@@ -97,6 +101,7 @@ async fn run_upkeep(app: App) {
     let every = Duration::from_secs(app.config.limits.upkeep_secs);
     let round = || async {
         let done = app.entrance.call("upkeep", |engine| {
+            // One call for all tenants: upkeep takes one permit, not one per tenant.
             for tenant in engine.database().list_tenants().map_err(Error::from)? {
                 engine.upkeep(tenant.id, UpkeepOptions::default())?;
                 engine.purge_idempotency_keys(tenant.id)?;

@@ -48,6 +48,7 @@ impl Metrics {
         let secs = took.as_secs_f64();
         histogram.count += 1;
         histogram.sum += secs;
+        // Slower calls are in no bucket; they count in `+Inf` by the total.
         if let Some(bucket) = BUCKETS.iter().position(|bound| secs <= *bound) {
             histogram.counts[bucket] += 1;
         }
@@ -94,6 +95,7 @@ impl Metrics {
     pub(crate) fn render_page(&self, gauges: &Gauges) -> String {
         let mut page = String::new();
         self.render_histograms(&mut page);
+        // Cloned, so that no request waits for the rendering.
         let answers = lock_unpoisoned(&self.answers).clone();
         write_metric_head(&mut page, "ingrain_answers_total", "counter", "Answers by verb and status.");
         for ((verb, status), count) in answers {
@@ -141,6 +143,7 @@ impl Metrics {
         let name = "ingrain_verb_seconds";
         write_metric_head(page, name, "histogram", "Time inside the engine, by verb.");
         for (verb, histogram) in verbs {
+            // Prometheus buckets are cumulative: each counts all calls up to its bound.
             let mut below = 0;
             for (bound, count) in BUCKETS.iter().zip(histogram.counts) {
                 below += count;

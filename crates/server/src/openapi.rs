@@ -9,14 +9,14 @@ use crate::problem::PROBLEM_TYPE;
 use crate::rest;
 use crate::wire::ProblemShape;
 
-const API_DESCRIPTION: &str = "Governed memory for AI agents. Send a key as `Authorization: Bearer ing_…`. The \
-     headers `X-Agent-Id`, `X-User-Id`, `X-Conversation-Id`, `X-Session-Id`, `X-Run-Id` and `X-Pipeline-Id` identify \
-     the caller further, if the key may set them. Failures are problem documents with a stable `code`. A memory that \
-     the caller may not see is answered with 404.";
+const API_DESCRIPTION: &str = "Governed memory for AI agents. Send a key as `Authorization: Bearer ing_…`. Where the \
+                               key may, `X-Agent-Id`, `X-User-Id`, `X-Conversation-Id`, `X-Session-Id`, `X-Run-Id` \
+                               and `X-Pipeline-Id` say more about who asks. Failures are problem documents with a \
+                               `code` that never changes. What you may not see is not found.";
 
-const IDEMPOTENCY_HELP: &str = "A repeated call within 24 hours gets the first answer and is not executed again. \
-     While the first is running, the answer is 409 with `Retry-After`; if the server died after a write, it is 409 \
-     `idempotency.answer_lost`";
+const IDEMPOTENCY_HELP: &str = "Sent again within 24 hours, the call is answered again, not done again; while the \
+                                first is under way it is 409 with `Retry-After`, and 409 `idempotency.answer_lost` \
+                                where the server died after it had written something";
 
 // In the order of the reference.
 const TAGS: &[(&str, &str)] = &[
@@ -67,14 +67,12 @@ pub fn build_document() -> Value {
         "paths": paths,
         "components": {
             "schemas": generator.take_definitions(true),
-            "securitySchemes": {
-                "key": {
-                    "type": "http", "scheme": "bearer", "description": "An API key or a token of the identity provider",
-                },
-            },
-            "responses": {
-                "Problem": { "description": "A problem", "content": { PROBLEM_TYPE: { "schema": problem } } },
-            },
+            "securitySchemes": { "key": {
+                "type": "http", "scheme": "bearer", "description": "An API key or a token of the identity provider",
+            } },
+            "responses": { "Problem": {
+                "description": "A problem", "content": { PROBLEM_TYPE: { "schema": problem } },
+            } },
         },
     })
 }

@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 use engine::ports::Clock;
+use engine::text::digest::to_hex;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tracing::field::{Field, Visit};
@@ -94,6 +95,7 @@ fn trace_document(spans: &[Value]) -> Value {
 
 impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Otlp {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
+        // Only spans of level info and above are sent.
         let Some(span) = context.span(id).filter(|span| *span.metadata().level() <= Level::INFO) else { return };
         let mut fields = SpanFields::default();
         attributes.record(&mut fields);
@@ -112,6 +114,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Otlp {
             timer: Instant::now(),
             fields,
         };
+        // The borrow of the parent must end before the extensions of the child are locked.
         drop(extensions);
         span.extensions_mut().insert(open);
     }
@@ -137,20 +140,20 @@ impl OpenSpan {
         const SERVER: u32 = 2;
         const INTERNAL: u32 = 1;
         let begun = self.started_at.as_nanosecond();
+        // The end is computed from a monotonic timer: the wall clock may jump while the span is open.
         let ended = begun + i128::try_from(self.timer.elapsed().as_nanos()).unwrap_or_default();
         let word =
             |key: &str| self.fields.0.iter().find(|(name, _)| *name == key).and_then(|(_, value)| value.as_str());
         let kind = if word("otel.kind") == Some("server") { SERVER } else { INTERNAL };
+        let to_attribute = |(name, value): &(&str, Value)| json!({ "key": name, "value": to_otlp_value(value) });
+        // `otel.*` fields set name and kind; they are no attributes.
         let attributes = self.fields.0.iter().filter(|(name, _)| !name.starts_with("otel."));
         json!({
-            "traceId": engine::text::digest::to_hex(&self.trace_id),
-            "spanId": engine::text::digest::to_hex(&self.span_id),
-            "parentSpanId": self.parent_span_id.map(|parent| engine::text::digest::to_hex(&parent)).unwrap_or_default(),
+            "traceId": to_hex(&self.trace_id), "spanId": to_hex(&self.span_id),
+            "parentSpanId": self.parent_span_id.map(|parent| to_hex(&parent)).unwrap_or_default(),
             "name": word("otel.name").unwrap_or(name), "kind": kind, "startTimeUnixNano": begun.to_string(),
             "endTimeUnixNano": ended.to_string(),
-            "attributes": attributes
-                .map(|(name, value)| json!({ "key": name, "value": to_otlp_value(value) }))
-                .collect::<Vec<_>>(),
+            "attributes": attributes.map(to_attribute).collect::<Vec<_>>(),
         })
     }
 }
@@ -180,6 +183,7 @@ struct SpanFields(Vec<(&'static str, Value)>);
 
 impl SpanFields {
     fn set_field(&mut self, field: &Field, value: Value) {
+        // A field recorded again replaces its earlier value.
         self.0.retain(|(name, _)| *name != field.name());
         self.0.push((field.name(), value));
     }

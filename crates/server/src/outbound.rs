@@ -27,6 +27,8 @@ impl OutboundClient {
 
     /// For endpoints that take longer, such as language models.
     pub(crate) fn with_timeout(private_allowed: bool, timeout: Duration) -> OutboundClient {
+        // No redirects: one could lead to a private address. No proxy from the environment: it would hide where a name
+        // resolves to.
         let config = ureq::Agent::config_builder().timeout_global(Some(timeout)).max_redirects(0).proxy(None);
         // An error status is an answer here: each call decides what it means.
         let config = config.http_status_as_error(false).build();
@@ -79,6 +81,7 @@ impl OutboundClient {
         let mut response = request.send_json(body).map_err(|error| classify_error(&error))?;
         match response.status().as_u16() {
             200..=299 => {}
+            // Timeout, too early, too many requests, server errors: worth another attempt.
             status @ (408 | 425 | 429 | 500..) => {
                 return Err(OutboundError::Transient(format!("it answered {status}")));
             }

@@ -8,8 +8,7 @@ use engine::model::error::{Error, StoreError};
 use engine::model::refusal::Refusal;
 use serde_json::{Map, Value, json};
 
-/// Seconds for `retry-after`: the server is full, the database is busy, or the first call under an idempotency key
-/// runs.
+/// Seconds for `retry-after`: the server is full, the database is busy, or the first call under a key still runs.
 pub(crate) const RETRY_SECS: u64 = 1;
 pub(crate) const PROBLEM_TYPE: &str = "application/problem+json";
 
@@ -136,6 +135,7 @@ impl From<Refusal> for Problem {
     fn from(refusal: Refusal) -> Problem {
         let status = match refusal.code {
             "shape.too_large" => StatusCode::PAYLOAD_TOO_LARGE,
+            // 403 for what the caller may never do, 422 for content that can be corrected.
             _ if refusal.is_policy() => StatusCode::FORBIDDEN,
             _ => StatusCode::UNPROCESSABLE_ENTITY,
         };
@@ -182,7 +182,7 @@ impl From<Error> for Problem {
             Error::NotFound { .. } => Problem::new(StatusCode::NOT_FOUND, code, detail),
             Error::Conflict(conflict) => {
                 let problem = Problem::new(StatusCode::CONFLICT, code, detail);
-                // The only conflict that goes away by itself.
+                // The only conflict that a later, unchanged call can pass.
                 let problem = match code {
                     "idempotency.in_progress" => problem.with_retry_after(RETRY_SECS),
                     _ => problem,
@@ -192,6 +192,7 @@ impl From<Error> for Problem {
                     None => problem,
                 }
             }
+            // A guard of the commit failed: another write came first.
             Error::Store(StoreError::Guard(_)) => Problem::new(StatusCode::CONFLICT, code, detail),
             Error::Store(error) => {
                 // Logged once, here. The driver's message is not for callers.

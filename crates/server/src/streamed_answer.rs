@@ -27,6 +27,7 @@ impl PieceSender {
 
     /// Blocks until the client takes more. A client that takes nothing for the time of a whole request is dropped.
     pub(crate) fn send_piece(&self, piece: Bytes) -> Result<(), Problem> {
+        // A blocking thread has no async context of its own, hence the handle.
         let sent = self.runtime.block_on(self.sender.send_timeout(Ok(piece), self.send_timeout));
         sent.map_err(|_| Problem::busy("http.slow_client", "the client takes no more"))
     }

@@ -19,6 +19,7 @@ pub(crate) fn memory_operation(verb: &str) -> Option<&'static str> {
 /// The span of one request.
 pub(crate) fn request_span(id: &str, method: &str, route: &str, verb: &'static str) -> Span {
     let operation = memory_operation(verb);
+    // Fields that are recorded later must be declared here: tracing ignores unknown ones.
     tracing::info_span!(
         "request",
         otel.name = operation.unwrap_or(verb),

@@ -22,13 +22,15 @@ pub(crate) struct Transition<'a> {
     pub reason: Option<String>,
     /// `None`: another event of the same change covers it.
     pub event: Option<EventName>,
+    /// Keeps the time of the last change: nothing changed that a reader would notice.
+    pub keeps_updated_at: bool,
     /// Event fields in addition to those of every event about a memory.
     pub fields: Vec<(&'static str, Value)>,
 }
 
 impl<'a> Transition<'a> {
     pub fn new(memory: &'a Memory, operation: Operation) -> Transition<'a> {
-        Transition { memory, operation, reason: None, event: None, fields: Vec::new() }
+        Transition { memory, operation, reason: None, event: None, keeps_updated_at: false, fields: Vec::new() }
     }
 
     pub fn with_reason(mut self, reason: impl Into<Option<String>>) -> Transition<'a> {
@@ -38,6 +40,11 @@ impl<'a> Transition<'a> {
 
     pub fn with_event(mut self, event: EventName) -> Transition<'a> {
         self.event = Some(event);
+        self
+    }
+
+    pub fn with_kept_updated_at(mut self) -> Transition<'a> {
+        self.keeps_updated_at = true;
         self
     }
 
@@ -56,7 +63,10 @@ impl<'a> Transition<'a> {
     ) -> (Change, Memory) {
         let at = change.at;
         let stamp = VersionStamp::new(caller, engine.fresh_version_id(), at, self.reason);
-        let entry = VersionedEntry::from_transition(self.memory, self.operation, stamp, Vec::new(), alter);
+        let mut entry = VersionedEntry::from_transition(self.memory, self.operation, stamp, Vec::new(), alter);
+        if self.keeps_updated_at {
+            entry = entry.with_updated_at(self.memory.updated_at);
+        }
         let altered = entry.memory().clone();
         // On the version that was decided on: a concurrent write makes the whole change fail.
         let mut change = change.with_guard(Guard::VersionIs { memory: self.memory.id, version: self.memory.version });

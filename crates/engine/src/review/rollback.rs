@@ -13,7 +13,7 @@ use crate::model::store::Store;
 use crate::model::vocabulary::{Operation, State};
 use crate::policy::{self, Readable, WritePermit};
 use crate::ports::change::Change;
-use crate::ports::transition::Transition;
+use crate::ports::transition::{Transition, tombstone};
 use crate::ports::{Address, embedding, refusals};
 use crate::recall::read;
 use crate::removal::redact;
@@ -64,17 +64,24 @@ impl Engine {
         // Without `restore` the history is not needed.
         let versions = if restore { redact::list_all_versions(self, caller, current.id)? } else { Vec::new() };
         let restored = match find_prior_version(&versions) {
-            Some(prior) => Some(restore_prior_version(self, caller, &store, &current, &prior, stamp.clone())?),
+            Some(prior) => Some(restore_prior_version(self, caller, &store, &current, &prior, stamp)?),
             None => None,
         };
-        let change = Change::new(caller.tenant, now)
-            .with_guard(Guard::VersionIs { memory: current.id, version: current.version });
+        let change = Change::new(caller.tenant, now);
+        let take_back = |change, not_restored| {
+            let rollback = Transition::new(&current, Operation::Rollback)
+                .with_reason(reason.map(str::to_owned))
+                .with_event(EventName::Forgotten)
+                .with_field("operation", "rollback");
+            let (change, memory) = rollback.plan(self, caller, change, tombstone);
+            (change, Rollback { memory, restored: Vec::new(), not_restored })
+        };
         let (change, done) = match restored {
-            Some(Ok(entry)) => plan_restored_content(caller, change, entry),
+            Some(Ok(entry)) => plan_restored_content(caller, change, &current, entry),
             // The prior content cannot be restored: the memory is still taken back, and the answer says why.
-            Some(Err(why)) => plan_rollback_tombstone(caller, change, &current, stamp, vec![(current.id, why)]),
+            Some(Err(why)) => take_back(change, vec![(current.id, why)]),
             None => {
-                let (change, mut done) = plan_rollback_tombstone(caller, change, &current, stamp, Vec::new());
+                let (change, mut done) = take_back(change, Vec::new());
                 let change =
                     if restore { plan_restore_replaced(self, caller, &current, change, &mut done)? } else { change };
                 (change, done)
@@ -231,33 +238,22 @@ fn is_path_change(version: &Version, older: Option<&Version>) -> bool {
     })
 }
 
-/// Plans to tombstone the memory; its history stays.
-fn plan_rollback_tombstone(
+/// Plans to give the memory its prior content back.
+fn plan_restored_content(
     caller: &Caller,
     change: Change,
     current: &Memory,
-    stamp: VersionStamp,
-    not_restored: Vec<(MemoryId, String)>,
+    entry: VersionedEntry,
 ) -> (Change, Rollback) {
-    let entry = VersionedEntry::from_transition(current, Operation::Rollback, stamp, Vec::new(), |memory| {
-        memory.state = State::Tombstoned;
-        memory.always_inject = false;
-    });
-    let done = Rollback { memory: entry.memory().clone(), restored: Vec::new(), not_restored };
-    let event = EventBody::new(EventName::Forgotten, caller, change.at)
-        .about_memory(entry.memory())
-        .with_field("operation", "rollback");
-    (change.with_event(event).with_entry(entry), done)
-}
-
-/// Plans to give the memory its prior content back.
-fn plan_restored_content(caller: &Caller, change: Change, entry: VersionedEntry) -> (Change, Rollback) {
     let memory = entry.memory().clone();
     let event = EventBody::new(EventName::Restored, caller, change.at)
         .about_memory(&memory)
         .with_field("sha256", &memory.sha256)
         .with_field("operation", "rollback");
-    let change = change.with_event(event).with_entry(entry);
+    let change = change
+        .with_guard(Guard::VersionIs { memory: current.id, version: current.version })
+        .with_event(event)
+        .with_entry(entry);
     (change, Rollback { restored: vec![memory.clone()], memory, not_restored: Vec::new() })
 }
 

@@ -113,7 +113,6 @@ struct PrefixedRun {
 }
 
 /// Splits a run into prefix and body; `None` without a prefix or if the body does not look random.
-
 fn split_prefix(run: &[u8]) -> Option<PrefixedRun> {
     const PREFIX_CHARS_MAX: usize = 24;
     const PIECE_CHARS_MAX: usize = 12;

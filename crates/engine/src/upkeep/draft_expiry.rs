@@ -6,11 +6,10 @@ use jiff::Timestamp;
 use jiff::ToSpan as _;
 
 use crate::Engine;
-use crate::gate::{VersionStamp, VersionedEntry};
 use crate::model::caller::Caller;
 use crate::model::error::{Error, StoreError};
 use crate::model::event::{EventBody, EventName};
-use crate::model::guard::{Guard, Place};
+use crate::model::guard::Place;
 use crate::model::id::TenantId;
 use crate::model::memory::Memory;
 use crate::model::row::RowFilter;
@@ -18,6 +17,7 @@ use crate::model::scope::Scope;
 use crate::model::vocabulary::{Operation, ScopeKind, State, Trust};
 use crate::policy::Readable;
 use crate::ports::change::Change;
+use crate::ports::transition::Transition;
 use crate::ports::{Filter, PageRequest, SortOrder, row};
 use crate::recall::read::cursor_after;
 use crate::receipts::receipt::Receipt;
@@ -103,15 +103,10 @@ fn commit_extension(
 ) -> Result<bool, Error> {
     let caller = Caller::system(tenant);
     let reason = Some("its conversation is still active".to_owned());
-    let stamp = VersionStamp::new(&caller, engine.fresh_version_id(), now, reason);
-    let entry = VersionedEntry::from_transition(memory, Operation::Extend, stamp, Vec::new(), |memory| {
-        memory.expires_at = Some(until);
-    });
     let event = EventBody::new(EventName::Extended, &caller, now).about_memory(memory).with_field("expires_at", until);
-    let change = Change::new(tenant, now)
-        .with_event(event)
-        .with_guard(Guard::VersionIs { memory: memory.id, version: memory.version })
-        .with_entry(entry.with_updated_at(memory.updated_at));
+    let extend = Transition::new(memory, Operation::Extend).with_reason(reason).with_kept_updated_at();
+    let change = Change::new(tenant, now).with_event(event);
+    let (change, _) = extend.plan(engine, &caller, change, |memory| memory.expires_at = Some(until));
     match engine.commit(change) {
         Ok(_) => Ok(true),
         // The draft changed meanwhile. It is due again at the next upkeep, two days are enough for that.

@@ -64,7 +64,7 @@ fn a_server_notices_that_its_database_file_was_removed() {
     assert_eq!((serving.ask("GET", "/readyz", "").0, serving.save("a").0), (200, 201));
     std::fs::rename(world.database(), world.home().join("moved.db")).expect("moved");
     for ask in [serving.ask("GET", "/readyz", ""), serving.save("b")] {
-        assert!(ask.0 == 503 && ask.2.contains("store.gone") && ask.2.contains("restarted"), "{ask:?}");
+        assert!(ask.0 == 503 && ask.2.contains("store.gone") && ask.2.contains("restart the server"), "{ask:?}");
     }
     // Another file at its place is not it.
     std::fs::copy(world.home().join("moved.db"), world.database()).expect("copied");

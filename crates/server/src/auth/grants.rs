@@ -44,8 +44,7 @@ impl Grants {
         Grants { configured: config.grants.clone(), resolver }
     }
 
-    /// Adds the caller's grants to those of its key or token; the higher grant wins. Blocks if a resolver is
-    /// configured.
+    /// Adds the caller's grants to those of its key or token; the higher grant wins. Blocks if there is a resolver.
     pub(super) fn add_grants(&self, caller: &mut Caller) {
         let configured = self.configured.get(&caller.principal).cloned().unwrap_or_default();
         let resolved = self.resolver.as_ref().map(|resolver| resolver.resolve_grants(caller)).unwrap_or_default();
@@ -59,6 +58,7 @@ impl Grants {
 impl GrantResolver {
     fn resolve_grants(&self, caller: &Caller) -> GrantsBySystem {
         let name = format!("{}/{}", caller.tenant, caller.principal);
+        // The lock is released before the request: one slow answer must not block all callers.
         if let Some((at, grants)) = self.lock_cache().get(&name)
             && at.elapsed() < self.cache_ttl
         {

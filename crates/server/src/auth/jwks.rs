@@ -75,6 +75,7 @@ impl KeySet {
 
     /// The cached keys; fetched where they are too old or `refetch` is set.
     fn load_keys(&self, refetch: bool) -> Vec<Jwk> {
+        // Held during the fetch: many tokens with a new key id cause one request, not many.
         let mut cached = lock_unpoisoned(&self.cache);
         let fresh = cached.fetched_at.is_some_and(|at| at.elapsed() < KEY_SET_TTL);
         let too_soon = cached.tried_at.is_some_and(|at| at.elapsed() < REFETCH_PAUSE);

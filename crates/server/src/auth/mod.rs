@@ -118,6 +118,7 @@ impl Authenticator {
 
     /// Identifies the caller by the engine's keys or the identity provider. Blocks.
     pub(crate) fn identify_caller(&self, app: &App, proof: &Arc<CallerProof>) -> Result<AuthenticatedCaller, Problem> {
+        // A credential is checked even in local mode: a wrong key must not silently act as the operator.
         let identity = match (&proof.credential, &app.config.local) {
             (None, Some(caller)) => local_operator(caller.clone()),
             (None, None) => return Err(Problem::unauthorized("send a key: `Authorization: Bearer ing_…`")),
@@ -126,6 +127,7 @@ impl Authenticator {
         let mut caller =
             apply_identity_headers(identity.caller, &identity.may_set, &proof.identity_headers, app.entrance.engine())?;
         if let Some(rules) = app.config.rules.get(&caller.role) {
+            // Configuration can only take permissions away.
             caller.rules.read &= rules.read;
             caller.rules.manage &= rules.manage;
         }
@@ -153,6 +155,7 @@ impl Authenticator {
             return Ok(Some(cached));
         }
         let Some((tenant, key)) = engine.find_key_by_text(&credential.text)? else { return Ok(None) };
+        // Only on a look-up, not on a cache hit: `last_used_at` needs no more precision than the cache time.
         engine.record_key_use(tenant, &key);
         let key = Arc::new(key);
         self.key_cache.insert_key(generation, &credential.sha256, tenant, &key);
@@ -208,6 +211,7 @@ impl Authenticator {
         if known_good.contains(&credential.sha256) {
             return;
         }
+        // Forgetting all of them is harmless: they are learned again with the next call.
         if known_good.len() >= KNOWN_GOOD_MAX {
             known_good.clear();
         }
@@ -231,6 +235,7 @@ pub(crate) async fn guard_request(
         Ok(auth) => auth,
         Err(problem) => return problem.into_response(),
     };
+    // By tenant and principal: equal names in two tenants have separate buckets.
     let principal = format!("{}/{}", auth.caller.tenant, auth.caller.principal);
     // A local caller without a key is not rate limited.
     let decision = (app.config.local.is_none() || auth.proof.credential.is_some())
@@ -276,6 +281,7 @@ pub(crate) async fn authenticate_request(
     };
     match &identified {
         Ok(_) => app.authenticator.record_attempt(peer, &proof, true),
+        // Only wrong credentials count. A busy server or a forbidden header is no guess.
         Err(problem) if problem.status == StatusCode::UNAUTHORIZED => {
             app.metrics.record_failed_credential();
             app.authenticator.record_attempt(peer, &proof, false);
@@ -302,6 +308,7 @@ impl CallerProof {
         }
         let mut identity_headers = Vec::new();
         for (name, settable) in IDENTITY_HEADERS {
+            // Two values could be read differently by a proxy and by this server.
             let mut values = headers.get_all(name).iter();
             let Some(value) = values.next() else { continue };
             if values.next().is_some() {

@@ -54,6 +54,7 @@ impl TokenVerifier {
         let (signed, signature) = text.rsplit_once('.')?;
         let (header, payload) = signed.split_once('.')?;
         let header: TokenHeader = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(header).ok()?).ok()?;
+        // RFC 7515: a critical extension that is not understood makes the token invalid.
         if header.crit.is_some() {
             return None;
         }
@@ -105,6 +106,7 @@ impl TokenVerifier {
             None => self.config.role,
         };
         let caller = match role {
+            // The principal names the subject: log entries must show which admin acted.
             Role::Admin => Caller { principal: format!("admin:{subject}"), ..Caller::admin(tenant.id) },
             Role::Reviewer => Caller::reviewer(tenant.id, subject),
             Role::User => Caller::user(tenant.id, subject),

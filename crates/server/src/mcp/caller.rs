@@ -1,5 +1,5 @@
-//! The caller of an MCP request: fixed at start, named by the client, or authenticated per HTTP request. Never chosen
-//! by a model.
+//! The caller of an MCP request: fixed at start, named by the client, or authenticated per HTTP request. A model never
+//! chooses it.
 
 use std::sync::{Arc, OnceLock};
 
@@ -92,11 +92,13 @@ fn caller_in_session(
         return Ok(caller.clone());
     }
     let holder = format!("{}/{}", caller.tenant, caller.principal);
+    // A session id is no credential: another caller that learned it must not act as its owner.
     if *session.holder.get_or_init(|| holder.clone()) != holder {
         return Err(ErrorData::invalid_request("this session belongs to another caller", None));
     }
     let conversation = caller.conversation.clone().unwrap_or_else(|| session.conversation.clone());
     let unattended_run = || caller.unattended.then(|| session.conversation.clone());
+    // Writes of unattended callers are limited per run, so each needs one.
     let run = caller.run.clone().or_else(unattended_run);
     Ok(Caller { conversation: Some(conversation), run, ..caller.clone() })
 }

@@ -246,6 +246,7 @@ impl Door {
     ) -> String {
         let words =
             request.arguments.iter().flat_map(|arguments| arguments.values()).filter_map(|value| value.as_str());
+        // Any argument that is an id: toolsets name it differently.
         let id = words.filter(|_| spec.effect == tool::ToolEffect::Delete).find_map(|word| word.parse().ok());
         match id.and_then(|id| engine.locate(&self.caller, &MemoryReference::Id(id)).ok()) {
             Some(memory) => {

@@ -235,9 +235,8 @@ fn call_input_tool(
         "multiple_inputs" => match (reply("user_name"), reply("greeting"), reply("client_roots"), state) {
             (Some(_), Some(_), Some(_), Some(STATE_ONE)) => text_response("all inputs received"),
             _ => {
-                let all = json!({
-                    "user_name": name(), "greeting": sampling_request("Generate a greeting"), "client_roots": roots(),
-                });
+                let greeting = sampling_request("Generate a greeting");
+                let all = json!({ "user_name": name(), "greeting": greeting, "client_roots": roots() });
                 input_required(all, Some(STATE_ONE))
             }
         },
@@ -277,9 +276,8 @@ async fn call_plain_tool(
     context: &RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
     let embedded = |uri: &str, kind: &str, text: &str| {
-        json!({
-            "type": "resource", "resource": { "uri": uri, "mimeType": kind, "text": text },
-        })
+        let resource = json!({ "uri": uri, "mimeType": kind, "text": text });
+        json!({ "type": "resource", "resource": resource })
     };
     let image = json!({ "type": "image", "data": PIXEL, "mimeType": "image/png" });
     let given = |key: &str| request.arguments.as_ref().and_then(|map| map.get(key)).cloned().unwrap_or_default();

@@ -58,6 +58,7 @@ pub(crate) async fn translate_response(State(app): State<App>, request: Request,
     let method = request.method().clone();
     let response = forward_request(&app, request, next).await;
     // Every other path answers errors as problem documents; the library uses plain text.
+    // Problems made here carry an extension; the rest of plain 4xx comes from the library.
     let plain = response.headers().get(CONTENT_TYPE).is_none_or(|kind| kind.as_bytes().starts_with(b"text/plain"));
     match response.status().is_client_error() && plain && response.extensions().get::<Problem>().is_none() {
         true => problem_for_status(&method, response.status()).into_response(),
@@ -112,6 +113,7 @@ async fn forward_post(app: &App, request: Request, next: Next) -> Result<Respons
     let (parts, body) = request.into_parts();
     let bytes = read_body(Request::new(body), app).await?;
     let read = serde_json::from_slice::<ClientJsonRpcMessage>(&bytes);
+    // The library handles readable messages, and unreadable ones that want no reply.
     match read.err().and_then(|_| stdio::reject_unreadable(&bytes)) {
         Some(answer) => Ok((StatusCode::BAD_REQUEST, Json(answer)).into_response()),
         None => Ok(next.run(Request::from_parts(parts, Body::from(bytes))).await),

@@ -78,9 +78,10 @@ pub(super) fn get_prompt(
     let value =
         value.ok_or_else(|| ErrorData::invalid_params(format!("argument `{}` is missing", spec.argument.0), None))?;
     let text = match spec.name {
+        // Needs no memory: the agent saves with a tool call of its own.
         "remember-this" => format!(
-            "Please remember the following with memory_remember, as a durable lesson in your own words, with \
-             evidence of where it comes from:\n\n{value}"
+            "Please remember the following with memory_remember, as a durable lesson in your own words, with evidence \
+             of where it comes from:\n\n{value}"
         ),
         name => {
             let block = context_block(engine, caller, value, purpose)?;

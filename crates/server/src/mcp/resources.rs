@@ -69,6 +69,7 @@ pub(super) fn read_resource(engine: &Engine, caller: &Caller, uri: &str) -> Resu
     let (store, path) =
         uri.strip_prefix("memory://stores/").and_then(|rest| rest.split_once("/docs/")).ok_or_else(missing)?;
     let text = read_document(engine, caller, store, path).map_err(|error| match error {
+        // A malformed path is answered like an unknown one.
         Error::NotFound { .. } | Error::Invalid { .. } => missing(),
         other => log_internal_error(&other),
     })?;
@@ -77,9 +78,11 @@ pub(super) fn read_resource(engine: &Engine, caller: &Caller, uri: &str) -> Resu
 
 /// A document's content; `path@version` names one of its versions.
 fn read_document(engine: &Engine, caller: &Caller, store: &str, path: &str) -> Result<String, Error> {
+    // A path may contain `@`: only a valid version id after the last one counts.
     let versioned = path.rsplit_once('@').and_then(|(path, version)| Some((path, version.parse::<VersionId>().ok()?)));
     if let Some((path, version)) = versioned {
         let version = engine.version(caller, version)?;
+        // The id alone would do, but a URI must not show a document at another path.
         let same = version.memory.store == store && version.memory.path.as_deref() == Some(path);
         return same.then_some(version.memory.content).ok_or_else(|| Error::not_found("version"));
     }

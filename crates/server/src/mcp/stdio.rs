@@ -74,6 +74,7 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> LineTr
             }
             let end = bytes.iter().position(|byte| *byte == b'\n');
             let consumed = end.map_or(bytes.len(), |at| at + 1);
+            // Bytes beyond the bound are dropped as they come, so that memory stays bounded.
             let fits = self.line.len() + consumed <= LINE_BYTES_MAX;
             if !self.skipping && fits {
                 self.line.extend_from_slice(&bytes[..consumed]);
@@ -98,6 +99,7 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> Transp
         &mut self,
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
+        // Locked per line: answers of concurrent requests must not mix.
         let writer = Arc::clone(&self.writer);
         async move { write_line(&writer, serde_json::to_vec(&message)?).await }
     }
@@ -119,6 +121,7 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> Transp
     }
 
     async fn close(&mut self) -> Result<(), io::Error> {
+        // Dropping the writer closes stdout, which tells the client that the server has ended.
         drop(self.writer.lock().await.take());
         Ok(())
     }

@@ -60,6 +60,7 @@ impl ToolSpec {
         let hints = ToolAnnotations::new()
             .read_only(self.effect == ToolEffect::Read)
             .destructive(matches!(self.effect, ToolEffect::Delete | ToolEffect::Files))
+            // An insert or rename repeated has another effect; saves of the same content have none.
             .idempotent(self.effect != ToolEffect::Files)
             .open_world(false);
         Tool::new(self.name, self.description, to_json_object(&(self.input)()))

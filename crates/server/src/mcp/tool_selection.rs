@@ -60,9 +60,11 @@ pub(super) fn select_tools(
         specs.push(&core::LOAD_TOOLSET);
     }
     let allowed = |spec: &&'static ToolSpec| match spec.effect {
+        // Tools the caller may not use are hidden, so that a model does not try them.
         _ if !caller.rules.read => false,
         ToolEffect::Read => true,
         ToolEffect::Write | ToolEffect::Files => caller.rules.manage && setup.write_tools != WriteTools::Never,
+        // Nobody is there to confirm a deletion in an unattended run.
         ToolEffect::Delete => caller.rules.manage && !caller.unattended && setup.write_tools != WriteTools::Never,
     };
     specs.retain(allowed);

@@ -86,6 +86,7 @@ async fn build_context(
     auth: AuthenticatedCaller,
     JsonBody(mut body): JsonBody<ContextBody>,
 ) -> Result<Json<ContextAnswer>, Problem> {
+    // `take` leaves the other options in place for the check below.
     let work = move |engine: &engine::Engine| match body.window.take() {
         Some(_) if body.has_turn_options() => {
             let message =
@@ -114,7 +115,7 @@ async fn list_receipts(
 ) -> Result<Json<Page<ReceiptView>>, Problem> {
     let paging = Paging { after: params.cursor, limit: params.limit };
     let work = move |engine: &engine::Engine| Ok(engine.receipts(&auth.caller, params.run.as_deref(), &paging)?);
-    Ok(Json(Page::from_records(app.entrance.call("receipts", work).await?, |receipt| ReceiptView { receipt })))
+    Ok(Json(Page::from_record_page(app.entrance.call("receipts", work).await?, |receipt| ReceiptView { receipt })))
 }
 
 async fn show_receipt(

@@ -31,9 +31,9 @@ pub(super) fn document_endpoints() -> Vec<Endpoint> {
                 "Cuts it into chunks, each through the gate. Repeating the request changes nothing; a changed text \
                  replaces the chunks that changed. Admins only.",
             )
-            .with_body::<IngestBody>(json!({
-                "path": "guides/turbines.md", "text": "# Turbines\n\nOil them in spring.",
-            }))
+            .with_body::<IngestBody>(
+                json!({ "path": "guides/turbines.md", "text": "# Turbines\n\nOil them in spring." }),
+            )
             .with_json_answer::<IngestedView>(StatusCode::OK, "The result", Value::Null)
             .with_idempotency_key(),
         Endpoint::new(Method::POST, "/v1/documents/publish", "publish", publish_document)
@@ -110,7 +110,7 @@ async fn list_documents(
 ) -> Result<Json<Page<DocumentView>>, Problem> {
     let paging = Paging { after: params.cursor, limit: params.limit };
     let documents = app.entrance.call("documents", move |engine| Ok(engine.documents(&auth.caller, &paging)?)).await?;
-    Ok(Json(Page::from_records(documents, |document| DocumentView { document })))
+    Ok(Json(Page::from_record_page(documents, |document| DocumentView { document })))
 }
 
 async fn search_documents(
@@ -125,6 +125,7 @@ async fn search_documents(
 }
 
 async fn list_skills(State(app): State<App>, _: AuthenticatedCaller) -> Result<Json<Page<SkillBody>>, Problem> {
+    // Read from the configured folders at each call: files may change while the server runs.
     let loaded = app.entrance.call("skills", |engine| Ok(engine.skills())).await?;
     Ok(Json(Page::from_items(loaded.skills.into_iter().map(SkillBody::from).collect())))
 }

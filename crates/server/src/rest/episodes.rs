@@ -72,6 +72,7 @@ async fn remember_turns(
 ) -> Result<Json<TurnsView>, Problem> {
     let work = move |engine: &Engine| {
         let missing = || Error::invalid("scope.session_missing", "name the session these turns belong to");
+        // The body wins over the `X-Session-Id` header.
         let session = body.session.or_else(|| auth.caller.session.clone()).ok_or_else(missing)?;
         let turns: Vec<engine::Turn> = body.turns.into_iter().map(Into::into).collect();
         let answers = engine.remember_turns(&auth.caller, &session, &turns)?;

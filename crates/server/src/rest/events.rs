@@ -117,6 +117,7 @@ async fn stream_events(
     requested_after: Option<u64>,
     params: EventParams,
 ) -> Result<Response, Problem> {
+    // Counted before the log is read: a refused stream must cost nothing.
     let opened =
         OpenStream::new(&app).ok_or_else(|| Problem::busy("http.streams_full", "too many event streams are open"))?;
     let (stream_app, mut generation) = (app.clone(), app.authenticator.watch_key_generation());
@@ -275,6 +276,7 @@ impl EventFollower {
     }
 
     async fn next_signal(&mut self, receiver: &mut Receiver<Arc<EventBatch>>) -> StreamSignal {
+        // `changed` below reports new values only; the server may have begun to close before this stream opened.
         if *self.closing.borrow() {
             return StreamSignal::Closing;
         }

@@ -22,6 +22,7 @@ use crate::wire::remember::SavedView;
 const TAG: &str = "governance";
 
 pub(super) fn governance_endpoints() -> Vec<Endpoint> {
+    // All four change a memory that must exist and be in the right state.
     let governed = |endpoint: Endpoint| endpoint.with_problems(&[NOT_FOUND, CONFLICT]).with_idempotency_key();
     vec![
         governed(

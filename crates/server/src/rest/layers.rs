@@ -20,6 +20,7 @@ use crate::wire::reviews::ProposedView;
 const TAG: &str = "layers";
 
 pub(super) fn layer_endpoints() -> Vec<Endpoint> {
+    // Compact and dedup take the same body and give the same answer.
     let grouping = |endpoint: Endpoint| {
         endpoint.with_body::<GroupingBody>(json!({ "create_proposals": false })).with_json_answer::<GroupsView>(
             StatusCode::OK,

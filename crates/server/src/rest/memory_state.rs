@@ -68,6 +68,7 @@ async fn forget_memory(
             if conditions.if_match.is_some() {
                 let current = engine.locate(&auth.caller, &MemoryReference::Id(memory))?;
                 conditions.check_if_match(&current)?;
+                // Checked again inside the commit, as for a save.
                 how.expected_version = Some(current.version);
             }
             memory_or_refusal(engine.forget_with_options(&auth.caller, memory, &how)?)

@@ -54,6 +54,7 @@ async fn set_opt_in(
     path: Result<Path<(String, String)>, axum::extract::rejection::PathRejection>,
     JsonBody(body): JsonBody<OptInBody>,
 ) -> Result<Json<OptInView>, Problem> {
+    // `PathParam` takes one segment; this route has two.
     let Path((pipeline, agent)) =
         path.map_err(|_| Problem::bad_request("shape.name", "the names in the address cannot be read"))?;
     let work = move |engine: &engine::Engine| {

@@ -55,6 +55,7 @@ async fn search_records(
         text: params.query,
         filter,
         limit: params.limit,
+        // The ranker is fixed: this search is for readers of layered memory.
         ranker: Some(Ranker::Layered),
         ..SearchQuery::default()
     };

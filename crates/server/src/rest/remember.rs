@@ -81,12 +81,14 @@ async fn save_draft(
             .clone()
             .ok_or_else(|| Problem::bad_request("shape.path", "`If-Match` on a save needs a path to compare at"))?;
         let reference = MemoryReference::Path { store: Some(draft.store.clone()), path };
+        // `If-Match` on a path that does not exist fails as a condition, not as 404.
         let nothing =
             |_| Problem::new(StatusCode::PRECONDITION_FAILED, "conflict.nothing_there", "nothing stands at this path");
         let caller = auth.caller.clone();
         let read = move |engine: &Engine| engine.locate(&caller, &reference).map_err(nothing);
         let current = Box::pin(app.entrance.call("read", read)).await?;
         conditions.check_if_match(&current)?;
+        // Checked again inside the commit: the memory may change between this read and the save.
         draft.expected_sha256 = Some(current.sha256);
     }
     match app.entrance.remember(auth.caller, draft).await? {
@@ -139,6 +141,7 @@ async fn patch_memory(
                     ));
                 }
                 (Some(expected), false) => expected,
+                // An ETag is turned into the sha256 that the engine checks.
                 (None, true) => {
                     let current = engine.locate(&auth.caller, &MemoryReference::Id(memory))?;
                     conditions.check_if_match(&current)?;

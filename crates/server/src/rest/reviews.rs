@@ -139,6 +139,7 @@ async fn propose_forget(
 pub(super) fn to_proposed_response(proposed: ProposalOutcome) -> Result<(StatusCode, Json<ProposedView>), Problem> {
     match proposed {
         ProposalOutcome::Waiting { review, new } => {
+            // A proposal that is pending already is answered again with 200.
             let status = if new { StatusCode::CREATED } else { StatusCode::OK };
             Ok((status, Json(ProposedView { new, review: ReviewBrief { review: *review } })))
         }

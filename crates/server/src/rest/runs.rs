@@ -48,7 +48,7 @@ async fn list_runs(
 ) -> Result<Json<Page<RunView>>, Problem> {
     let paging = Paging { after: params.cursor, limit: params.limit };
     let work = move |engine: &Engine| Ok(engine.runs(&auth.caller, params.open, &paging)?);
-    Ok(Json(Page::from_records(app.entrance.call("runs", work).await?, |run| RunView { run })))
+    Ok(Json(Page::from_record_page(app.entrance.call("runs", work).await?, |run| RunView { run })))
 }
 
 async fn open_run(

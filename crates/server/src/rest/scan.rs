@@ -89,6 +89,7 @@ async fn scan_text(
         .call("scan", move |engine| {
             let findings = engine.scan(&auth.caller, &body.text)?;
             Ok(ScannedView {
+                // The same findings weigh less inside a conversation.
                 verdict: word(safety::decide_verdict(&findings, Strictness::Strict)),
                 verdict_in_conversation: word(safety::decide_verdict(&findings, Strictness::Conversation)),
                 findings,

@@ -44,6 +44,7 @@ pub(super) fn tenant_endpoints() -> Vec<Endpoint> {
 
 async fn list_tenants(State(app): State<App>, auth: AuthenticatedCaller) -> Result<Json<Page<TenantView>>, Problem> {
     let tenants = app.entrance.call("tenants", move |engine| Ok(engine.tenants()?)).await?;
+    // The engine lists all tenants; only operators may see those of others.
     let visible = |status: &TenantStatus| auth.operator || status.tenant.id == auth.caller.tenant;
     Ok(Json(Page::from_items(tenants.into_iter().filter(visible).map(TenantView::from).collect())))
 }

@@ -37,9 +37,11 @@ pub(super) fn transfer_endpoints() -> Vec<Endpoint> {
             .with_description(
                 TAG,
                 "Export",
-                "Everything the caller may read, in every state and with history, as one JSON document; without its \
-                 final `}` it is incomplete. With `Accept: application/x-ndjson` one item per line, such as \
-                 `{\"memory\": {…}}`; the first line is `ingrain_export`, the last is `end` with the counts.",
+                "Everything you may see, in every state, with history, as one stream of \
+                                              JSON that ends with `}`: one that broke off is no whole document. With \
+                                              `Accept: application/x-ndjson` a piece a line, such as `{\"memory\": \
+                                              {…}}`; the first line is `ingrain_export`, the last is `end` with the \
+                                              counts.",
             )
             .with_query::<ExportParams>()
             .with_json_answer::<ExportBody>(StatusCode::OK, "The export", json!({ "ingrain_export": 1 }))
@@ -138,6 +140,7 @@ impl FromRequest<App> for ImportPieces {
         }
         let bytes = read_body(request, app).await?;
         let not_text = |_| Problem::bad_request("shape.export", "the body is not UTF-8 text");
+        // Counts lines for its errors, and checks the format version if there is a header.
         let mut export = ExportLineReader::default();
         let mut pieces = Vec::new();
         for line in std::str::from_utf8(&bytes).map_err(not_text)?.lines() {
@@ -154,6 +157,7 @@ async fn import_pieces(
 ) -> Result<Json<ImportedView>, Problem> {
     let work = move |engine: &Engine| {
         let mut done = ImportReport::default();
+        // Pieces before an error stay imported: importing again changes nothing.
         for piece in pieces {
             engine.import(&auth.caller, piece, &mut done)?;
         }

@@ -1,4 +1,4 @@
-//! Audit entries: the body, the view and the list parameters. Workflow steps share the latter two.
+//! Audit entries. Workflow steps share their view and list parameters.
 
 use std::collections::BTreeMap;
 
@@ -15,19 +15,19 @@ use super::deserialize::{deserialize_bounded, deserialize_optional_moment};
 use super::schema_words::{Id, Moment};
 use crate::problem::Problem;
 
-/// An entry for the audit log, sent by the caller.
+/// An audit entry reported by an external system.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "AuditEntry")]
 pub struct AuditBody {
-    /// Name of the action, such as `deploy.finished`.
+    /// Such as `deploy.finished`.
     #[schemars(length(min = 1))]
     pub action: String,
     #[schemars(length(min = 1))]
     pub message: String,
     #[serde(default)]
     pub meta: Map<String, Value>,
-    /// When it happened; absent: now.
+    /// Time of the action; default: now.
     #[serde(default, deserialize_with = "deserialize_optional_moment")]
     #[schemars(with = "Option<Moment>")]
     pub timestamp: Option<Timestamp>,
@@ -39,7 +39,7 @@ impl From<AuditBody> for AuditEntry {
     }
 }
 
-/// An entry of the audit log or a step of a workflow.
+/// An entry of the audit log or of a workflow, as it was reported.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "LogEntry")]
 pub struct LogEntryView {
@@ -47,16 +47,16 @@ pub struct LogEntryView {
     pub id: MemoryId,
     /// `action`, `at` and `meta` of an audit entry; `workflow`, `step` and `at` of a step.
     #[serde(flatten)]
-    pub told: BTreeMap<String, Value>,
+    pub fields: BTreeMap<String, Value>,
     pub text: String,
-    /// The caller that sent the entry.
+    /// Principal of the caller that sent the entry.
     pub by: String,
 }
 
 impl From<Memory> for LogEntryView {
     fn from(memory: Memory) -> LogEntryView {
-        let told = memory.metadata.into_iter().collect();
-        LogEntryView { id: memory.id, told, text: memory.content, by: memory.author }
+        let fields = memory.metadata.into_iter().collect();
+        LogEntryView { id: memory.id, fields, text: memory.content, by: memory.author }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Turn context, and the receipts that prove it.
+//! Turn context and its receipts.
 
 use engine::model::vocabulary::{Kind, Purpose, TurnRole};
 use engine::ports::Filter;
@@ -14,7 +14,7 @@ use super::documents::SkillBody;
 use super::episodes::TurnBody;
 use super::schema_words::{EngineRecord, KindWord, Moment, MomentOrDate, PurposeWord, TurnRoleWord};
 
-/// Request for the context of a turn.
+/// A request for the context of a turn, or for a whole window.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "ContextRequest")]
@@ -32,10 +32,10 @@ pub struct ContextBody {
     #[serde(default)]
     #[schemars(with = "Vec<KindWord>")]
     pub kinds: Vec<Kind>,
-    /// Only memories that have all of these tags.
+    /// A memory must have all of these tags.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// A decision point, such as an approval: search with its preset instead of a plain search.
+    /// A decision point: prefers memories that helped at similar ones.
     #[serde(default, rename = "for")]
     #[schemars(with = "Option<PurposeWord>")]
     pub purpose: Option<Purpose>,
@@ -43,29 +43,29 @@ pub struct ContextBody {
     #[serde(default, deserialize_with = "deserialize_as_of")]
     #[schemars(with = "Option<MomentOrDate>")]
     pub as_of: Option<Timestamp>,
-    /// Format of the answer.
+    /// Form of the answer.
     #[serde(default)]
     pub format: ContextFormat,
-    /// The whole next model call. The answer is the messages that fit into its window.
+    /// The whole input of the model's next call; the answer is the messages that fit.
     #[serde(default)]
     pub window: Option<WindowBody>,
 }
 
-/// Format of a turn's context.
+/// Form of a turn's context.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ContextFormat {
     /// The blocks as one text.
     #[default]
     Text,
-    /// Same as `text` over REST, where every answer is JSON.
+    /// The same: every answer here is JSON.
     Json,
-    /// As `text`, plus chat messages: the blocks as a system message, then the user's message.
+    /// The same, and ready chat messages: the blocks as a system message, then the user's.
     Messages,
 }
 
 impl ContextBody {
-    /// Whether options are set that apply to a turn only, not to a window.
+    /// Whether options are set that apply to a turn's context only, not to a window.
     pub fn has_turn_options(&self) -> bool {
         let filtered = !(self.stores.is_empty() && self.kinds.is_empty() && self.tags.is_empty());
         let bounded = self.budget_tokens.is_some() || self.memories_max.is_some();
@@ -73,21 +73,21 @@ impl ContextBody {
     }
 }
 
-/// Contents of the next model call, besides the message.
+/// The input of a model's next call, besides the message.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "WindowRequest")]
 pub struct WindowBody {
-    /// Largest input of the model in tokens, without the room reserved for its answer.
+    /// Size of the model's window, minus the tokens reserved for its answer.
     #[schemars(range(min = 1))]
     pub window_tokens: usize,
     /// Never cut.
     #[serde(default)]
     pub system_prompt: String,
-    /// Skills in addition to those of the configured folders. Never cut.
+    /// Never cut. Added to those of the configured folders.
     #[serde(default)]
     pub skills: Vec<SkillBody>,
-    /// Names of the configured skills to include; absent: all.
+    /// Names of the configured skills to include; default: all.
     #[serde(default)]
     pub skill_names: Option<Vec<String>>,
     /// The conversation so far, oldest first.
@@ -126,21 +126,21 @@ impl From<ContextBody> for ContextRequest {
     }
 }
 
-/// The context of a turn.
+/// The context to put before the turn.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Context")]
 pub struct ContextView {
-    /// Text for a system message; empty if no memory is shown.
+    /// Text for a system message; empty if there is nothing to show.
     pub text: String,
     pub tokens: usize,
-    /// All candidates, each with the reason why it is shown or not.
+    /// Every candidate, whether it was chosen, and why.
     #[schemars(with = "Vec<EngineRecord>")]
     pub candidates: Vec<ConsideredMemory>,
     /// Id of the receipt.
     pub receipt: Option<String>,
-    /// Parts that failed or were skipped, in words.
+    /// Parts that were skipped, and why.
     pub skipped: Vec<String>,
-    /// Messages for the model, if the format asks for them.
+    /// Chat messages for the model, with `format: messages`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<MessageShape>>")]
     pub messages: Option<Vec<Message>>,
@@ -168,7 +168,7 @@ impl ContextView {
     }
 }
 
-/// The context of a turn; with `window`, the messages of the whole call.
+/// The context of a turn; or, for a window, all messages of the call.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(rename = "ContextAnswer")]
@@ -186,7 +186,7 @@ pub struct WindowView {
     pub window: Window,
 }
 
-/// Receipt: the record of one context.
+/// The record of one context given to a model.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Receipt")]
 pub struct ReceiptView {
@@ -195,7 +195,7 @@ pub struct ReceiptView {
     pub receipt: Receipt,
 }
 
-/// The context of a receipt, rebuilt from stored versions.
+/// A receipt's context, rebuilt.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Replay")]
 pub struct ReplayView {
@@ -218,17 +218,17 @@ pub struct MemoryUseView {
 #[schemars(rename = "Touches")]
 pub struct MemoryUsesView {
     pub items: Vec<MemoryUseView>,
-    /// Older uses have been deleted; absent: none has.
+    /// Uses before this time are no longer stored; absent: all are.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Moment>")]
     pub kept_since: Option<Timestamp>,
 }
 
-/// Filter and page of a list of receipts.
+/// Filter of receipts.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReceiptParams {
-    /// Only receipts of this run.
+    /// Only of this run.
     pub run: Option<String>,
     pub cursor: Option<String>,
     #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, 1000>")]

@@ -1,16 +1,16 @@
-//! Functions that deserialize and check single fields.
+//! Deserializers that check single fields, so that errors name the field and the expected form.
 
 use jiff::Timestamp;
 use serde::de::{Error as _, IntoDeserializer as _};
 use serde::{Deserialize, Deserializer};
 
-/// Reads a time.
+/// Reads a timestamp.
 pub(crate) fn deserialize_moment<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
     let text = String::deserialize(deserializer)?;
     text.parse().map_err(|_| D::Error::custom("a time such as 2026-01-31T12:00:00Z is expected"))
 }
 
-/// As [`deserialize_moment`]; the field is optional.
+/// As [`deserialize_moment`], for an optional field.
 pub(crate) fn deserialize_optional_moment<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Timestamp>, D::Error> {
@@ -18,16 +18,16 @@ pub(crate) fn deserialize_optional_moment<'de, D: Deserializer<'de>>(
     text.map(|text| deserialize_moment(text.into_deserializer())).transpose()
 }
 
-/// Reads ids of reviews.
+/// Reads a list of ids.
 pub(crate) fn deserialize_ids<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<uuid::Uuid>, D::Error> {
     let texts: Vec<String> = deserialize_list(deserializer)?;
     texts.iter().map(|text| engine::model::id::parse_id(text).map_err(D::Error::custom)).collect()
 }
 
-/// Most items in a list of a request; the schemas state the same number.
+/// Most items in a list of one request; the schemas repeat it.
 const LISTED_MAX: usize = 1_000;
 
-/// Reads a list of at most that many items.
+/// Reads a list of at most [`LISTED_MAX`] items.
 pub(crate) fn deserialize_list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Vec<T>, D::Error> {
@@ -38,18 +38,18 @@ pub(crate) fn deserialize_list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     }
 }
 
-/// Reads a time, or a date, which means the end of that day.
+/// Reads a timestamp, or a date, which means the end of that day in UTC.
 pub(crate) fn deserialize_as_of<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
     let Some(text) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
-    let wrong = || D::Error::custom("a time such as 2026-01-31T12:00:00Z or a date such as 2026-01-31 is expected");
-    engine::model::time::parse_as_of(&text).map(Some).ok_or_else(wrong)
+    let invalid = || D::Error::custom("a time such as 2026-01-31T12:00:00Z or a date such as 2026-01-31 is expected");
+    engine::model::time::parse_as_of(&text).map(Some).ok_or_else(invalid)
 }
 
-/// Reads a number within bounds. Any other is an error; it is not clamped.
+/// Reads a number within bounds; one outside is an error and not clamped.
 pub(crate) fn deserialize_bounded<'de, D: Deserializer<'de>, const MIN: u64, const MAX: u64>(
     deserializer: D,
 ) -> Result<Option<usize>, D::Error> {
-    // Signed, so that what is below zero is told the bounds too.
+    // Signed, so that a negative number gets the message about bounds too.
     match Option::<i64>::deserialize(deserializer)? {
         None => Ok(None),
         Some(number) => match usize::try_from(number).ok().filter(|number| (MIN..=MAX).contains(&(*number as u64))) {
@@ -77,7 +77,7 @@ pub(crate) fn deserialize_share<'de, D: Deserializer<'de>>(deserializer: D) -> R
     }
 }
 
-/// Longest reason or comment, in bytes; the engine's limit for evidence is the same.
+/// Longest reason or comment in bytes, as for evidence in the engine.
 const REASON_BYTES_MAX: usize = 4_096;
 
 /// Reads a reason, which must not be blank.
@@ -89,7 +89,7 @@ pub(crate) fn deserialize_reason<'de, D: Deserializer<'de>>(deserializer: D) -> 
     }
 }
 
-/// As [`deserialize_reason`]; the field is optional.
+/// As [`deserialize_reason`], for an optional field.
 pub(crate) fn deserialize_optional_reason<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<String>, D::Error> {

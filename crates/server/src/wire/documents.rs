@@ -11,22 +11,22 @@ use serde_json::{Map, Value};
 use super::deserialize::deserialize_bounded;
 use super::remember::RefusedView;
 
-/// A document to add to the knowledge base or to update.
+/// A document to ingest into the knowledge base.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Ingest")]
 pub struct IngestBody {
-    /// Path of the document in the knowledge base.
+    /// Its address among the documents.
     #[schemars(length(min = 1))]
     pub path: String,
     pub text: String,
-    /// Absent: by the extension of the path, else `markdown`.
+    /// Default: by the extension of the path, else `markdown`.
     #[serde(default)]
     pub format: Option<FormatWord>,
-    /// Category to filter searches by. Absent: unchanged; empty: removed.
+    /// Category to search by. Default: the current one; an empty text removes it.
     #[serde(default)]
     pub category: Option<String>,
-    /// Drafts are not searched until they are published. Absent: unchanged.
+    /// A draft is found by no search until it is published. Default: unchanged.
     #[serde(default)]
     pub draft: Option<bool>,
 }
@@ -53,12 +53,13 @@ impl From<IngestBody> for DocumentText {
             text: body.text,
             category: body.category,
             status: body.draft.map(|draft| if draft { DocumentStatus::Draft } else { DocumentStatus::Published }),
+            // Only the command line knows the file a text comes from.
             source: None,
         }
     }
 }
 
-/// Path of a document.
+/// The document to publish.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Publish")]
@@ -66,7 +67,7 @@ pub struct PublishBody {
     pub path: String,
 }
 
-/// Page of the list of documents.
+/// Page of documents.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DocumentParams {
@@ -80,7 +81,7 @@ pub struct DocumentParams {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RemoveParams {
-    /// Path of the document in the knowledge base.
+    /// Its address among the documents.
     pub path: String,
 }
 
@@ -88,7 +89,7 @@ pub struct RemoveParams {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Removed")]
 pub struct RemovedView {
-    /// The document before its removal.
+    /// As it was before its removal.
     pub document: DocumentView,
     /// Number of chunks that were archived.
     pub archived: u64,
@@ -100,7 +101,7 @@ impl From<RemovedDocument> for RemovedView {
     }
 }
 
-/// A document of the knowledge base, without its text, which is stored in chunks.
+/// A document of the knowledge base, without its text, which is in its chunks.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Document")]
 pub struct DocumentView {
@@ -109,7 +110,7 @@ pub struct DocumentView {
     pub document: Document,
 }
 
-/// Result of adding or updating a document.
+/// Result of an ingestion.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Ingested")]
 pub struct IngestedView {
@@ -118,9 +119,9 @@ pub struct IngestedView {
     pub outcome: IngestOutcome,
     pub document: DocumentView,
     pub written: usize,
-    /// Number of chunks archived because the document no longer has them.
+    /// Number of old chunks that are no longer part of it.
     pub archived: u64,
-    /// Refused chunks, by their number.
+    /// Refused chunks, by number.
     pub refused: BTreeMap<usize, RefusedView>,
 }
 
@@ -136,13 +137,13 @@ impl From<IngestReport> for IngestedView {
     }
 }
 
-/// Search in the knowledge base.
+/// A search in the knowledge base.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "KnowledgeSearch")]
 pub struct KnowledgeSearchBody {
     pub query: String,
-    /// Only documents of one of these categories.
+    /// A document must have one of these categories.
     #[serde(default)]
     pub categories: Vec<String>,
     #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, 200>")]

@@ -23,7 +23,7 @@ pub struct TurnBody {
     /// Name of the speaker.
     #[serde(default)]
     pub speaker: Option<String>,
-    /// Number of the turn; absent: one more than the previous turn.
+    /// Position in the session; default: after the turn before it.
     #[serde(default)]
     pub turn: Option<u32>,
     #[serde(default)]
@@ -44,19 +44,19 @@ impl From<TurnBody> for Turn {
     }
 }
 
-/// A whole conversation, or its latest turns.
+/// Turns of a conversation to save.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Turns")]
 pub struct TurnsBody {
-    /// The session they belong to; absent: the caller's own.
+    /// Session of the turns; default: the caller's.
     #[serde(default)]
     pub session: Option<String>,
-    /// Turns in order, at most 1,000.
+    /// In order, at most 1,000.
     pub turns: Vec<TurnBody>,
 }
 
-/// Result of saving turns, in their order.
+/// Result of each turn, in order.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "TurnsSaved")]
 pub struct TurnsView {
@@ -66,7 +66,7 @@ pub struct TurnsView {
     pub turns: Vec<TurnView>,
 }
 
-/// Result for one turn: the saved memory, or the refusal.
+/// Result of one turn: the saved memory, or the refusal.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(rename = "TurnSaved")]
@@ -89,7 +89,7 @@ impl TurnsView {
     }
 }
 
-/// A session an agent took part in.
+/// A session of an agent.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Session")]
 pub struct SessionView {
@@ -108,13 +108,13 @@ impl From<SessionSummary> for SessionView {
     }
 }
 
-/// Recall from four sources.
+/// A query to an agent's memory.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Recall")]
 pub struct RecallBody {
     pub query: String,
-    /// Lowest similarity of results that share no word with the query.
+    /// Least similarity of results that match by meaning only.
     #[serde(default, deserialize_with = "deserialize_share")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub similarity_min: Option<f64>,
@@ -129,7 +129,7 @@ impl From<RecallBody> for RecallQuery {
     }
 }
 
-/// Results from the four sources, best first.
+/// Results of four sources, best first.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Recalled")]
 pub struct RecalledView {
@@ -138,7 +138,7 @@ pub struct RecalledView {
     pub recalled: RecallResults,
 }
 
-/// The stored turns of a session, and the memories shown to them.
+/// Memories of a session, and the contexts given to its turns.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(rename = "SessionReport")]

@@ -1,4 +1,4 @@
-//! Erasure, its certificates, and bans.
+//! Erasure, its certificates, and bans on erased values.
 
 use engine::EraseTarget;
 use engine::removal::certificate::{Certificate, CertificateCheck};
@@ -19,19 +19,19 @@ pub enum ErasureKind {
     Tenant,
 }
 
-/// Parameters of an erasure.
+/// An erasure.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Erase")]
 pub struct EraseBody {
     pub what: ErasureKind,
-    /// Id of the user or name of the pipeline. For a tenant: its slug, as a confirmation.
+    /// The user's id, the pipeline's name, or, as a safeguard, the slug of your own tenant.
     #[schemars(length(min = 1))]
     pub name: String,
     #[serde(default, deserialize_with = "deserialize_optional_reason")]
     #[schemars(length(max = 4096))]
     pub reason: Option<String>,
-    /// Do not ban the texts of a user: they may be saved again.
+    /// Whether the user's values may be saved again.
     #[serde(default)]
     pub may_return: bool,
 }
@@ -47,7 +47,7 @@ impl EraseBody {
     }
 }
 
-/// Certificate of an erasure.
+/// The certificate of an erasure.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(rename = "Certificate")]
@@ -70,15 +70,15 @@ pub struct CheckedCertificateView {
 #[expect(dead_code, reason = "only its schema is used: the engine's own type is written")]
 struct CheckedShape {
     valid: bool,
-    /// The certificate was not altered: its text matches its seal.
+    /// The certificate matches its seal.
     sealed: bool,
-    /// The event log of this database holds the same seal.
+    /// The log of this database holds the same seal.
     logged: bool,
-    /// None of the listed memories has content in this database.
+    /// Nothing it lists can be read any more.
     gone: bool,
 }
 
-/// A ban: its time, reason and scope, never the text.
+/// A ban on a value: when, why and where, never the value.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(rename = "Ban")]

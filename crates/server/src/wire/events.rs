@@ -10,20 +10,20 @@ use serde::{Deserialize, Serialize};
 use super::deserialize::deserialize_bounded;
 use super::schema_words::{EngineRecord, Moment, RoleWord};
 
-/// Filters and page of a list of events.
+/// Filter of events.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct EventParams {
-    /// Only events after this number. A stream without it and without `Last-Event-ID` begins with the next event.
+    /// Only after this number. A stream without it, and without `Last-Event-ID`, begins now.
     pub after: Option<u64>,
     #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, 1000>")]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<usize>,
-    /// Only events of these names; `memory.write.*` matches all that begin with `memory.write.`.
+    /// Only these names; `memory.write.*` for all that begin so.
     pub name: Vec<String>,
 }
 
-/// A page of the event log.
+/// A page of the log.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Events")]
 pub struct EventsView {
@@ -33,7 +33,7 @@ pub struct EventsView {
     pub next_after: u64,
 }
 
-/// An entry of the log: ids, codes and counts, never content.
+/// An event: ids, codes and counts, never content.
 #[derive(JsonSchema)]
 #[schemars(rename = "Event")]
 #[expect(dead_code, reason = "only its schema is used: the engine's own type is written")]
@@ -46,11 +46,11 @@ struct EventShape {
     #[schemars(with = "RoleWord")]
     role: Role,
     payload: serde_json::Map<String, serde_json::Value>,
-    /// Hash over this event and the hash of the previous one.
+    /// Hash over this event and the one before it: links the log into a chain.
     hash: String,
 }
 
-/// Result of checking the log.
+/// Result of checking the log's hash chain.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Verified")]
 pub struct VerifiedView {

@@ -1,4 +1,4 @@
-//! Redaction, rollback, quarantine, lineage.
+//! Redaction, rollback, quarantine and lineage.
 
 use engine::model::id::{MemoryId, VersionId};
 use engine::removal::certificate::Certificate;
@@ -11,7 +11,7 @@ use super::memories::MemoryView;
 use super::remember::SavedView;
 use super::schema_words::Id;
 
-/// Parameters of a redaction.
+/// A redaction.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Redact")]
@@ -19,11 +19,11 @@ pub struct RedactBody {
     #[serde(deserialize_with = "deserialize_reason")]
     #[schemars(length(min = 1, max = 4096))]
     pub reason: String,
-    /// Only these versions; absent: all of them, and the memory is tombstoned.
+    /// Versions to redact. Default: all, and the memory is tombstoned.
     #[serde(default)]
     #[schemars(with = "Option<Vec<Id>>")]
     pub versions: Option<Vec<VersionId>>,
-    /// Do not ban the text: it may be saved again.
+    /// Whether the same value may be saved again.
     #[serde(default)]
     pub may_return: bool,
 }
@@ -36,17 +36,17 @@ pub struct RedactedView {
     pub versions: u64,
     #[schemars(with = "Map<String, Value>")]
     pub certificate: Certificate,
-    /// Memories derived from it, quarantined until a person has reviewed them.
+    /// Memories derived from it, quarantined until someone reviews them.
     #[schemars(with = "Vec<Id>")]
     pub held_back: Vec<MemoryId>,
 }
 
-/// Parameters of a rollback.
+/// A rollback.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Rollback")]
 pub struct RollbackBody {
-    /// Also restore what it replaced: other memories, or its own previous version.
+    /// Also restore what it replaced: other memories, or the previous version of this one.
     pub restore: bool,
     #[serde(deserialize_with = "deserialize_optional_reason")]
     #[schemars(length(max = 4096))]
@@ -58,16 +58,16 @@ pub struct RollbackBody {
 pub struct RolledBackView {
     pub memory: SavedView,
     pub restored: Vec<SavedView>,
-    /// Memories that could not be restored, each with the reason.
+    /// Memories that were not restored, and why.
     pub not_restored: Vec<String>,
 }
 
-/// Parameters of a quarantine.
+/// A quarantine.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Quarantine")]
 pub struct QuarantineBody {
-    /// Also quarantine all memories derived from it.
+    /// Also quarantine everything derived from it.
     pub derived: bool,
     #[serde(deserialize_with = "deserialize_optional_reason")]
     #[schemars(length(max = 4096))]
@@ -78,11 +78,11 @@ pub struct QuarantineBody {
 #[schemars(rename = "Quarantined")]
 pub struct QuarantinedView {
     pub memories: Vec<SavedView>,
-    /// Runs and conversations that one of them was shown to.
+    /// Runs and conversations that were given one of them.
     pub reached: Vec<String>,
 }
 
-/// Sources of a memory and the memories derived from it.
+/// Sources of a memory, and memories derived from it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Lineage")]
 pub struct LineageView {

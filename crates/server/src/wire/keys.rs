@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::deserialize::{deserialize_bounded, deserialize_optional_moment};
 use super::schema_words::{Id, Moment, RoleWord, SettableWord};
 
-/// Grant on a system: `read`, or `manage`, which includes `read`.
+/// `read`, or `manage`, which includes it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "Grant")]
@@ -22,7 +22,7 @@ pub enum GrantWord {
     Manage,
 }
 
-/// Rules of a key: what it may do with memories.
+/// Permissions of a key.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Rules")]
@@ -40,23 +40,23 @@ pub struct NewKeyBody {
     pub name: String,
     #[schemars(with = "RoleWord")]
     pub role: Role,
-    /// Agent that uses the key.
+    /// Agent that owns the key.
     #[serde(default)]
     pub agent: Option<String>,
-    /// User who owns the key, or for whom it acts.
+    /// User that owns the key, or on whose behalf it acts.
     #[serde(default)]
     pub user: Option<String>,
     #[serde(default)]
     pub pipeline: Option<String>,
-    /// Its runs have no person watching: they may save only a few memories and delete none.
+    /// For runs without supervision, which may save little and delete nothing.
     #[serde(default)]
     pub unattended: bool,
     #[serde(default)]
     pub rules: Option<RulesBody>,
-    /// Grants by name of the system.
+    /// Grants by system.
     #[serde(default)]
     pub grants: BTreeMap<String, GrantWord>,
-    /// Caller fields that it may set in headers.
+    /// Identity headers the key may set.
     #[serde(default)]
     #[schemars(with = "Vec<SettableWord>")]
     pub may_set: Vec<Settable>,
@@ -84,6 +84,7 @@ impl From<NewKeyBody> for NewKey {
                 .map_or_else(MemoryPermissions::default, |r| MemoryPermissions { read: r.read, manage: r.manage }),
             grants: body.grants.into_iter().map(grant).collect(),
             may_set: body.may_set,
+            // `operator` stays false: REST cannot create keys for operators.
             ..KeyRights::for_role(body.role)
         };
         NewKey { name: body.name, rights, expires_at: body.expires_at }
@@ -154,7 +155,7 @@ impl From<Key> for KeyView {
     }
 }
 
-/// A new key. Its text is shown only once.
+/// A new key. Its text is shown only now.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "IssuedKey")]
 pub struct IssuedKeyView {
@@ -169,12 +170,12 @@ impl From<IssuedKey> for IssuedKeyView {
     }
 }
 
-/// Parameters of rotating a key.
+/// A rotation of a key.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "RotateKey")]
 pub struct RotateBody {
-    /// Seconds for which the old key remains valid.
+    /// Seconds for which the old key stays valid.
     #[serde(deserialize_with = "deserialize_bounded::<_, 0, 2_592_000>")]
     #[schemars(range(min = 0, max = 2_592_000))]
     pub overlap_seconds: Option<usize>,

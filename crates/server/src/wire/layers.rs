@@ -1,4 +1,4 @@
-//! Layered memory: proposals of profile facts, groups of similar memories, and the context for planning.
+//! Layered memory: proposals of profile facts and of merged memories, and the context for planning.
 
 use engine::model::id::MemoryId;
 use engine::model::refusal::Refusal;
@@ -18,16 +18,16 @@ use super::search::HitView;
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "ProposeProfile")]
 pub struct ProfileBody {
-    /// Subject of the fact, such as `editor`.
+    /// Key of the fact, such as `editor`.
     #[schemars(length(min = 1))]
     pub key: String,
-    /// The fact itself, such as `vim`.
+    /// Value of the fact.
     #[schemars(length(min = 1))]
     pub value: String,
     #[serde(deserialize_with = "deserialize_reason")]
     #[schemars(length(min = 1, max = 4096))]
     pub reason: String,
-    /// Slug of the store; absent: `layers`.
+    /// Store of the fact; default: `layers`.
     #[serde(default)]
     pub store: Option<String>,
 }
@@ -38,39 +38,39 @@ impl From<ProfileBody> for ProfileProposal {
     }
 }
 
-/// Parameters of a search for groups of similar memories.
+/// A search for memories that can be merged.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Grouping")]
 pub struct GroupingBody {
-    /// Only this store.
+    /// Limits the search to this store.
     pub store: Option<String>,
-    /// Propose a review for each group; otherwise nothing is written.
+    /// Opens a review for each group; without it nothing is written.
     pub create_proposals: bool,
 }
 
-/// Groups of similar memories and the reviews proposed for them.
+/// Groups of memories that can be merged.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Groups")]
 pub struct GroupsView {
     pub dry_run: bool,
     pub groups: Vec<GroupView>,
-    /// Number of groups for which a review was proposed.
+    /// Number of groups with a pending review.
     pub proposed: usize,
 }
 
-/// A group of similar memories, and the memory that would replace them.
+/// Memories that say the same, and the memory that would replace them.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Group")]
 pub struct GroupView {
-    /// What the members have in common: a summary, a topic or a workflow.
+    /// Shared summary, topic or workflow.
     pub shared: String,
-    /// Ids of the members; the first one is kept.
+    /// The canonical one comes first.
     #[schemars(with = "Vec<Id>")]
     pub members: Vec<MemoryId>,
     pub content: String,
     pub review: Option<ReviewBrief>,
-    /// Why no review could be proposed.
+    /// Why it could not be proposed.
     #[schemars(with = "Option<Map<String, Value>>")]
     pub refused: Option<Refusal>,
 }
@@ -90,7 +90,7 @@ impl GroupsView {
     }
 }
 
-/// Request for the context of a planned task.
+/// A goal to plan for.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Plan")]
@@ -98,7 +98,7 @@ pub struct LayerContextBody {
     pub goal: String,
 }
 
-/// A few memories of each layer. They inform a plan; they grant no permissions.
+/// A few memories of each layer: starting points, never permissions.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "LayerContext")]
 pub struct LayerContextView {

@@ -1,4 +1,4 @@
-//! Memories and versions in answers, and the parameters of lists and reads.
+//! Memories and versions, and the parameters of lists and reads.
 
 use engine::model::id::{MemoryId, VersionId};
 use engine::model::memory::{Memory, Version};
@@ -17,7 +17,7 @@ use super::schema_words::{
 };
 use crate::problem::Problem;
 
-/// Scope of a memory: its kind, and the id or name it is for.
+/// Scope of a memory: its kind, and the name of the user, agent or other owner.
 #[derive(JsonSchema)]
 #[schemars(rename = "Scope")]
 #[expect(dead_code, reason = "only its schema is used: the engine's own type is written")]
@@ -32,21 +32,21 @@ pub struct ScopeShape {
     run: Option<String>,
 }
 
-/// A memory with all its fields.
+/// A memory.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Memory")]
 pub struct MemoryView {
-    /// Absent in listings without `content=true`.
+    /// In lists only if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
-    /// The memory in one line: its recall hint, else its title, else the first line of its content.
+    /// The memory in one line.
     pub summary: String,
     #[serde(flatten)]
     #[schemars(with = "MemoryFields")]
     pub memory: Memory,
 }
 
-/// Fields of a memory besides content and summary.
+/// Fields of a memory besides its content.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used: the engine's own type is written")]
 struct MemoryFields {
@@ -99,7 +99,7 @@ impl MemoryView {
     }
 }
 
-/// One version of a memory.
+/// A version of a memory.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Version")]
 pub struct VersionView {
@@ -119,7 +119,7 @@ pub struct VersionView {
     pub at: Timestamp,
     #[schemars(with = "Option<Moment>")]
     pub redacted_at: Option<Timestamp>,
-    /// The memory in this version.
+    /// The memory as of this version.
     pub memory: MemoryView,
 }
 
@@ -142,7 +142,7 @@ impl From<Version> for VersionView {
     }
 }
 
-/// Filters, order and page of a list of memories.
+/// Filter, order and page of a list.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ListParams {
@@ -153,9 +153,9 @@ pub struct ListParams {
     pub layer: Vec<Layer>,
     #[schemars(with = "Vec<KindWord>")]
     pub kind: Vec<Kind>,
-    /// Only memories that have all of these tags.
+    /// All of them, exactly.
     pub tag: Vec<String>,
-    /// Only memories in these states; absent: active.
+    /// Active ones only, where none is named.
     #[schemars(with = "Vec<StateWord>")]
     pub state: Vec<State>,
     #[schemars(with = "Option<TrustWord>")]
@@ -170,7 +170,7 @@ pub struct ListParams {
     pub path: Option<String>,
     pub session: Option<String>,
     pub always_inject: Option<bool>,
-    /// The memories as they were at this time; a date means the end of that day, in UTC.
+    /// The memories as they stood at this time; a date means the end of that day, in UTC.
     #[serde(deserialize_with = "deserialize_as_of")]
     #[schemars(with = "Option<MomentOrDate>")]
     pub as_of: Option<Timestamp>,
@@ -179,14 +179,14 @@ pub struct ListParams {
     #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, 1000>")]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<usize>,
-    /// Include the contents.
+    /// Whether contents are wanted too.
     pub content: bool,
 }
 
 impl ListParams {
-    /// The decoded cursor, if one was sent.
+    /// Position after which the page begins.
     pub fn parse_cursor(&self) -> Result<Option<ListCursor>, Problem> {
-        Ok(self.cursor.as_deref().map(|word| ListCursor::from_token(self.sort.into(), word)).transpose()?)
+        Ok(self.cursor.as_deref().map(|token| ListCursor::from_token(self.sort.into(), token)).transpose()?)
     }
 
     pub fn to_filter(&self) -> Filter {
@@ -210,11 +210,11 @@ impl ListParams {
     }
 }
 
-/// Parameters of reading one memory.
+/// Point in time of a read.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReadParams {
-    /// The memory as it was at this time; a date means the end of that day, in UTC.
+    /// The memory as it stood at this time; a date means the end of that day, in UTC.
     #[serde(deserialize_with = "deserialize_as_of")]
     #[schemars(with = "Option<MomentOrDate>")]
     pub as_of: Option<Timestamp>,
@@ -238,10 +238,10 @@ pub struct HistoryParams {
 #[serde(rename_all = "snake_case")]
 pub enum Sort {
     Path,
-    /// Last updated first.
+    /// Updated last comes first.
     #[default]
     Newest,
-    /// First created first.
+    /// Created first comes first.
     Oldest,
 }
 

@@ -7,23 +7,23 @@ use serde::Deserialize;
 use super::deserialize::{deserialize_optional_moment, deserialize_optional_reason};
 use super::schema_words::Moment;
 
-/// Parameters of forgetting a memory.
+/// Options of forgetting a memory.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ForgetParams {
     #[serde(deserialize_with = "deserialize_optional_reason")]
     #[schemars(length(max = 4096))]
     pub reason: Option<String>,
-    /// Do not ban the text: it may be saved again.
+    /// The same value may be saved again.
     pub may_return: bool,
 }
 
-/// Date by which a memory must be verified again.
+/// Confirmation that a memory still holds.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "VerifyBy")]
 pub struct VerifyByBody {
-    /// Absent: it never has to be verified.
+    /// Date until which it holds; default: no end.
     #[serde(default, deserialize_with = "deserialize_optional_moment")]
     #[schemars(with = "Option<Moment>")]
     pub until: Option<Timestamp>,
@@ -32,7 +32,7 @@ pub struct VerifyByBody {
     pub reason: Option<String>,
 }
 
-/// Adds a memory to every context, or stops that.
+/// Pins or unpins a memory.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Pin")]

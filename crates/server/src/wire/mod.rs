@@ -1,6 +1,7 @@
-//! Shapes of requests and answers. Their doc comments are the descriptions in the OpenAPI document.
-//! Shapes translate; the engine decides.
+//! Request and answer shapes of REST, one file per file of `rest/`. They translate; the engine decides.
 
+// Bodies and parameters deny unknown fields: a typo is an error, not an option that is silently ignored.
+// `schemars(with = …)` names the schema of engine types, which have none.
 pub mod audit;
 pub mod context;
 pub(crate) mod deserialize;
@@ -32,7 +33,7 @@ use engine::ports::row::RecordPage;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// One page of a listing.
+/// A page of a list.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Page<T> {
     pub items: Vec<T>,
@@ -42,18 +43,18 @@ pub struct Page<T> {
 }
 
 impl<T> Page<T> {
-    /// A page of engine records, each converted by `view`.
-    pub fn from_records<R>(page: RecordPage<R>, view: impl Fn(R) -> T) -> Page<T> {
+    /// A page of records, each shown by `view`.
+    pub fn from_record_page<R>(page: RecordPage<R>, view: impl Fn(R) -> T) -> Page<T> {
         Page { items: page.items.into_iter().map(view).collect(), next_cursor: page.next }
     }
 
-    /// A listing that fits on one page.
+    /// A list that fits on one page.
     pub fn from_items(items: Vec<T>) -> Page<T> {
         Page { items, next_cursor: None }
     }
 }
 
-/// A problem in the format of RFC 9457, with a stable code.
+/// A problem document (RFC 9457) with a stable code.
 #[derive(JsonSchema)]
 #[schemars(rename = "Problem")]
 #[expect(dead_code, reason = "only its schema is used: problems are written by `problem.rs`")]
@@ -61,14 +62,14 @@ pub struct ProblemShape {
     r#type: String,
     title: String,
     status: u16,
-    /// Stable code for programs to match on.
+    /// Stable; clients match on it.
     code: String,
     detail: String,
-    /// Id of this request in the server's log.
+    /// Identifies the request in the server's log.
     request_id: String,
-    /// Advice on what to do instead.
+    /// What to do instead.
     hint: Option<String>,
-    /// The current memory, if a condition on it failed.
+    /// The current version, if a condition failed.
     current: Option<serde_json::Map<String, serde_json::Value>>,
     /// Findings of the scanner: rule, field and position, never the text.
     findings: Option<Vec<serde_json::Map<String, serde_json::Value>>>,

@@ -1,4 +1,4 @@
-//! Owners of paths: the reviewers of each path pattern.
+//! Path owners: the reviewers of a store's paths.
 
 use engine::review::owners::{OwnerRule, PathOwners};
 use jiff::Timestamp;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::deserialize::deserialize_list;
 use super::schema_words::Moment;
 
-/// The new table of owners of a store. Replaces the current one.
+/// A table of owners, which replaces the current one of a store.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "SetOwners")]
@@ -18,14 +18,14 @@ pub struct OwnersBody {
     pub rules: Vec<OwnerRuleBody>,
 }
 
-/// Reviewers of the paths that match a pattern. `*` matches anything within a segment, `**` any segments.
+/// Reviewers of the paths that match a pattern. `*` matches within a segment, `**` any number of segments.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "OwnerRule")]
 pub struct OwnerRuleBody {
     #[schemars(length(min = 1))]
     pub pattern: String,
-    /// Principals, such as `reviewer:ana`.
+    /// Such as `reviewer:ana`.
     #[serde(deserialize_with = "deserialize_list")]
     #[schemars(length(min = 1, max = 1000))]
     pub reviewers: Vec<String>,
@@ -37,7 +37,7 @@ impl From<OwnerRuleBody> for OwnerRule {
     }
 }
 
-/// The table of owners of a store.
+/// Owners of a store's paths.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Owners")]
 pub struct OwnersView {

@@ -1,4 +1,4 @@
-//! Pipelines and their agents.
+//! Opt-ins of pipelines' agents to memory.
 
 use engine::tenant::pipelines::OptIn;
 use jiff::Timestamp;
@@ -13,7 +13,7 @@ use super::schema_words::Moment;
 #[schemars(rename = "SetOptIn")]
 pub struct OptInBody {
     pub enabled: bool,
-    /// Most memories one recall returns.
+    /// Most memories in one recall.
     #[serde(default)]
     pub max_recall: Option<u32>,
     /// Most bytes of one lesson.

@@ -7,14 +7,14 @@ use serde::Deserialize;
 use super::deserialize::deserialize_bounded;
 use super::schema_words::{LayerWord, StateWord};
 
-/// Search among layered memories.
+/// A search among layered records.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RecordParams {
     pub query: String,
     #[schemars(with = "Vec<LayerWord>")]
     pub layer: Vec<Layer>,
-    /// Only memories in these states; absent: active.
+    /// Active ones only, where none is named.
     #[schemars(with = "Vec<StateWord>")]
     pub state: Vec<State>,
     #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, 200>")]

@@ -17,7 +17,7 @@ use super::schema_words::{
     EvidenceKindWord, Id, KindWord, LayerWord, Moment, StateWord, TrustWord, TtlWord, TurnRoleWord,
 };
 
-/// A memory to save. Its scope is the caller's (user, conversation, agent); only a system is named in the body.
+/// A memory to save. Its scope follows from the caller; only a system is named here.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Remember")]
@@ -27,7 +27,7 @@ pub struct RememberBody {
     pub store: String,
     #[schemars(length(min = 1))]
     pub content: String,
-    /// Name of the system, for stores with scope `system`.
+    /// System of the memory, in stores whose memories belong to systems.
     #[serde(default)]
     pub system: Option<String>,
     /// Path in the store. Saving to the same path again makes a new version.
@@ -41,7 +41,7 @@ pub struct RememberBody {
     pub layer: Option<Layer>,
     #[serde(default)]
     pub title: Option<String>,
-    /// In which situation the memory is useful, in one line.
+    /// When to recall it, in one line.
     #[serde(default)]
     pub recall_hint: Option<String>,
     #[serde(default)]
@@ -59,7 +59,7 @@ pub struct RememberBody {
     #[serde(default, deserialize_with = "deserialize_optional_moment")]
     #[schemars(with = "Option<Moment>")]
     pub expires_at: Option<Timestamp>,
-    /// After this date it has the trust of a draft until a person confirms it.
+    /// After this date it counts as a draft until someone confirms it.
     #[serde(default, deserialize_with = "deserialize_optional_moment")]
     #[schemars(with = "Option<Moment>")]
     pub verify_by: Option<Timestamp>,
@@ -75,14 +75,14 @@ pub struct RememberBody {
     pub turn: Option<u32>,
     #[serde(default)]
     pub speaker: Option<String>,
-    /// Evidence for the content, such as a tool call or a statement.
+    /// Evidence for it.
     #[serde(default)]
     pub evidence: Vec<EvidenceBody>,
-    /// Versions of other memories that this one was made from.
+    /// Versions it was derived from.
     #[serde(default)]
     #[schemars(with = "Vec<Id>")]
     pub derived_from: Vec<VersionId>,
-    /// Expected sha256 of the memory at the path; any other is a conflict (409).
+    /// Expected sha256 of the current content at the path; any other is a conflict (409).
     #[serde(default)]
     #[schemars(with = "Option<String>", extend("pattern" = "^[0-9a-fA-F]{64}$"))]
     pub expected_sha256: Option<String>,
@@ -90,7 +90,7 @@ pub struct RememberBody {
     pub reason: Option<String>,
 }
 
-/// One piece of evidence.
+/// A piece of evidence.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Evidence")]
@@ -169,6 +169,7 @@ impl From<RememberBody> for Draft {
             evidence: body.evidence.into_iter().map(Evidence::from).collect(),
             derived_from: body.derived_from,
             expected_sha256: body.expected_sha256,
+            // Set from the `If-None-Match` header by the handler.
             create_only: false,
             reason: body.reason,
         }
@@ -182,7 +183,7 @@ impl From<RememberBody> for Draft {
 pub struct PatchBody {
     #[schemars(length(min = 1))]
     pub content: String,
-    /// Expected sha256 of the current content; any other is a conflict (409). As the header `If-Match`: 412.
+    /// Expected sha256 of the current content; any other is a conflict (409). `If-Match` is the same as a header (412).
     #[serde(default)]
     #[schemars(with = "Option<String>", extend("pattern" = "^[0-9a-fA-F]{64}$"))]
     pub expected_sha256: Option<String>,
@@ -193,11 +194,11 @@ pub struct PatchBody {
     pub evidence: Vec<EvidenceBody>,
 }
 
-/// Result of a save. Without content, because answers are stored under their idempotency key.
+/// Result of a save. Holds no content: answers are stored for idempotency keys, and content must not be.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Saved")]
 pub struct SavedView {
-    /// `created`, `updated`, or `unchanged` for a duplicate.
+    /// `created`, `updated`, or `unchanged` if the same memory existed.
     pub outcome: String,
     #[schemars(with = "Id")]
     pub id: MemoryId,
@@ -215,10 +216,10 @@ pub struct SavedView {
     pub trust: Trust,
     #[schemars(with = "Option<Moment>")]
     pub expires_at: Option<Timestamp>,
-    /// Dedup rule that matched an existing memory; absent for a new one.
+    /// Rule by which an existing memory was found: why this is an update or unchanged.
     #[schemars(with = "Option<String>")]
     pub deduped_by: Option<Dedup>,
-    /// An existing memory with a similar hint that states another fact.
+    /// A memory with a similar hint but other content.
     #[schemars(with = "Option<Id>")]
     pub near: Option<MemoryId>,
     pub warnings: Vec<String>,
@@ -235,7 +236,7 @@ impl SavedView {
         SavedView { deduped_by: saved.deduped_by, near: saved.near, warnings: saved.warnings.clone(), ..view }
     }
 
-    /// The answer for a change of an existing memory.
+    /// View of a change to an existing memory.
     pub fn from_memory(memory: &Memory, outcome: &str) -> SavedView {
         SavedView {
             outcome: outcome.to_owned(),
@@ -256,7 +257,7 @@ impl SavedView {
     }
 }
 
-/// Refusal of one part of a request.
+/// A refused part of a request.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Refused")]
 pub struct RefusedView {

@@ -1,4 +1,4 @@
-//! Proposals, their reviews, and decisions.
+//! Reviews: proposals, and the decisions on them.
 
 use engine::model::id::MemoryId;
 use engine::model::review::{Action, Review, ReviewState, Risk};
@@ -22,7 +22,7 @@ pub struct ProposeBody {
     #[schemars(with = "Id")]
     pub memory: MemoryId,
     pub target_store: String,
-    /// Path in the target store; absent: the path of the memory.
+    /// Path in the target store; default: the path of the source.
     #[serde(default)]
     pub target_path: Option<String>,
     pub rationale: String,
@@ -63,7 +63,7 @@ impl From<ProposeBody> for Promotion {
     }
 }
 
-/// A review: a proposal and, once made, its decision.
+/// A review.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Review")]
 pub struct ReviewBrief {
@@ -72,7 +72,7 @@ pub struct ReviewBrief {
     pub review: Review,
 }
 
-/// A review, and whether this request created it.
+/// Result of a proposal.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Proposed")]
 pub struct ProposedView {
@@ -80,22 +80,22 @@ pub struct ProposedView {
     pub review: ReviewBrief,
 }
 
-/// A review with everything needed to decide it.
+/// A review with everything needed to decide.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ReviewDetail")]
 pub struct ReviewDetail {
     pub review: ReviewBrief,
-    /// The memory as it would be after approval.
+    /// The memory after an approval.
     pub proposed: Option<MemoryView>,
-    /// The current memory at the target, or the memories that would be replaced.
+    /// Current memories at the target, or those that would be replaced.
     pub standing: Vec<MemoryView>,
     pub evidence: Vec<EvidenceBody>,
-    /// Why approval would be refused now.
+    /// Refusal that an approval would meet now.
     #[schemars(with = "Option<Map<String, Value>>")]
     pub verdict: Option<engine::model::refusal::Refusal>,
     /// Why the proposal is out of date.
     pub outdated: Option<String>,
-    /// Past turns whose context would have included the memory, and the memories it would have displaced.
+    /// Past turns whose context would have changed, and how.
     #[schemars(with = "Vec<Map<String, Value>>")]
     pub impact: Vec<Impact>,
 }
@@ -114,7 +114,7 @@ impl ReviewDetail {
     }
 }
 
-/// Filters and page of a list of reviews.
+/// Filter of reviews.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReviewParams {
@@ -129,7 +129,7 @@ pub struct ReviewParams {
     pub limit: Option<usize>,
 }
 
-/// Comment on a decision.
+/// A decision.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Decide")]
@@ -139,18 +139,18 @@ pub struct DecideBody {
     pub comment: Option<String>,
 }
 
-/// The same decision on many reviews.
+/// One decision for many reviews.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "DecideAll")]
 pub struct DecideAllBody {
-    /// `true` approves, `false` rejects.
+    /// `false` rejects.
     pub approve: bool,
-    /// Ids of the reviews to decide.
+    /// Ids of the reviews.
     #[serde(default, deserialize_with = "deserialize_ids")]
     #[schemars(with = "Vec<Id>", length(max = 1000))]
     pub reviews: Vec<uuid::Uuid>,
-    /// Decide all open reviews, filtered by `action` and `store`, instead of `reviews`.
+    /// All pending reviews instead, filtered by action and store.
     #[serde(default)]
     pub all: bool,
     #[serde(default)]
@@ -183,13 +183,13 @@ pub struct NotDecidedView {
 
 impl From<BulkDecisionReport> for DecidedAllView {
     fn from(done: BulkDecisionReport) -> DecidedAllView {
-        let left = done.not_decided.into_iter();
-        let left = left.map(|not| NotDecidedView { review: not.id, code: not.code, detail: not.message });
-        DecidedAllView { decided: done.decided, not_decided: left.collect() }
+        let not_decided = done.not_decided.into_iter();
+        let not_decided = not_decided.map(|not| NotDecidedView { review: not.id, code: not.code, detail: not.message });
+        DecidedAllView { decided: done.decided, not_decided: not_decided.collect() }
     }
 }
 
-/// Request for changes to a proposal.
+/// A request for changes.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "RequestChanges")]

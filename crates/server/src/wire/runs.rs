@@ -14,13 +14,13 @@ use super::schema_words::RunOutcomeWord;
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "OpenRun")]
 pub struct OpenRunBody {
-    /// Id of the run; absent: the header `X-Run-Id`, else a new id.
+    /// Id of the run; default: `X-Run-Id`, else a new one.
     pub id: Option<String>,
     pub goal: Option<String>,
     pub workflow: Option<String>,
 }
 
-/// Outcome of a run.
+/// The end of a run.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "CloseRun")]
@@ -52,7 +52,7 @@ pub struct RunView {
 #[schemars(rename = "ClosedRun")]
 pub struct ClosedRunView {
     pub run: RunView,
-    /// Number of working memories that were tombstoned.
+    /// Number of tombstoned working memories.
     pub tombstoned: u64,
     pub episode: SavedView,
     pub procedure: Option<SavedView>,
@@ -69,7 +69,7 @@ impl From<CloseRunReport> for ClosedRunView {
     }
 }
 
-/// Filter and page of a list of runs.
+/// Filter of runs.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RunParams {

@@ -1,4 +1,4 @@
-//! Scans of a text and of stored memories, and the list of allowed values.
+//! Scans of a text and of stored memories, and values the scanner allows.
 
 use engine::model::error::Error;
 use engine::safety::{Finding, RULES_VERSION};
@@ -20,13 +20,13 @@ pub struct ScanBody {
     pub text: String,
 }
 
-/// Findings of the scanner, and whether a save would be refused.
+/// Findings in a text, and the verdict on saving it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Scanned")]
 pub struct ScannedView {
-    /// Result of a save outside of conversations: `clean`, `flagged` or `blocked`.
+    /// `clean`, `flagged` or `blocked`, for saves outside conversations.
     pub verdict: &'static str,
-    /// Result of a save in a conversation.
+    /// The same for saves inside a conversation.
     pub verdict_in_conversation: &'static str,
     #[schemars(with = "Vec<FindingView>")]
     pub findings: Vec<Finding>,
@@ -39,20 +39,20 @@ struct FindingView {
     rule: String,
     concern: String,
     severity: String,
-    /// Bytes from the start of the text.
+    /// Byte offset in the text.
     start: usize,
     end: usize,
 }
 
-/// A value to allow: its digest, or a text that contains it.
+/// A value the scanner shall allow: its digest, or a text that contains it.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Allow")]
 pub struct AllowBody {
-    /// SHA-256 of the exact text that a rule found, in hex.
+    /// SHA-256 of exactly the value a rule found, in hex.
     #[serde(default)]
     pub digest: Option<String>,
-    /// A text with exactly one finding.
+    /// A text in which the scanner finds exactly one value.
     #[serde(default)]
     pub text: Option<String>,
     #[serde(deserialize_with = "deserialize_reason")]
@@ -68,12 +68,13 @@ impl AllowBody {
         match (&self.digest, &self.text) {
             (Some(digest), None) => Ok(AllowTarget::Digest(digest.clone())),
             (None, Some(text)) => Ok(AllowTarget::Text(text.clone())),
+            // Both or none: which value is meant would be a guess.
             _ => Err(Error::invalid("shape.allow", "give either `digest` or `text`")),
         }
     }
 }
 
-/// An allowed value: its digest, reason and expiry, never the text.
+/// An allowed value: why and until when, never the value.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(rename = "AllowedValue")]
@@ -82,12 +83,12 @@ pub struct AllowedView {
     pub allowed: AllowedValue,
 }
 
-/// Parameters of a scan of stored memories.
+/// Page of a scan over stored memories.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Rescan")]
 pub struct RescanBody {
-    /// Propose a redaction of each memory that would be refused today, unless a review of it is open.
+    /// Opens a review for each memory that would be refused today, unless one is pending.
     #[serde(default)]
     pub propose: bool,
     /// The `next_cursor` of the previous page.
@@ -95,13 +96,13 @@ pub struct RescanBody {
     pub cursor: Option<String>,
 }
 
-/// Stored memories of one page that would be refused today.
+/// Stored memories that would be refused today.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Rescanned")]
 pub struct RescannedView {
     pub rules_version: u32,
     pub scanned: u64,
-    /// Number of reviews created.
+    /// Number of opened reviews.
     pub proposed: u64,
     #[schemars(with = "Vec<StoredFindingView>")]
     pub findings: Vec<StoredFinding>,
@@ -121,7 +122,7 @@ struct StoredFindingView {
     rule: String,
     concern: String,
     severity: String,
-    /// Id of the proposed review, if `propose` is set.
+    /// Its review, if reviews were requested.
     review: Option<String>,
 }
 

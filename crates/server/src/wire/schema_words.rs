@@ -1,4 +1,4 @@
-//! Types that stand in schemas for types of the engine, which knows no schemas.
+//! Types that describe engine types in the API schemas. The engine itself has no dependency on schemas.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use engine::{DocumentStatus, RunOutcome};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
 
-/// Stands in schemas for a closed list of words of the engine, which knows no schemas.
+/// Declares a schema for each vocabulary of the engine: a string with a fixed set of values.
 macro_rules! word {
     ($($marker:ident = $words:ty, $name:literal);+ $(;)?) => {$(
         pub enum $marker {}
@@ -50,9 +50,10 @@ word! {
     TurnRoleWord = TurnRole, "TurnRole";
 }
 
-/// Stands in schemas for a moment.
+/// Schema of a timestamp.
 pub enum Moment {}
 
+// Inlined: a reference to one line would make the document harder to read.
 impl JsonSchema for Moment {
     fn inline_schema() -> bool {
         true
@@ -65,7 +66,7 @@ impl JsonSchema for Moment {
     }
 }
 
-/// Stands in schemas for a moment that may be named by its day.
+/// Schema of a timestamp or a date.
 pub enum MomentOrDate {}
 
 impl JsonSchema for MomentOrDate {
@@ -80,7 +81,7 @@ impl JsonSchema for MomentOrDate {
     }
 }
 
-/// Stands in schemas for an id.
+/// Schema of an id.
 pub enum Id {}
 
 impl JsonSchema for Id {
@@ -95,5 +96,5 @@ impl JsonSchema for Id {
     }
 }
 
-/// Stands in schemas for a record of the engine, written as it is.
+/// Schema of an engine record, which is serialised as it is: any object.
 pub type EngineRecord = Map<String, Value>;

@@ -18,7 +18,7 @@ use super::deserialize::{deserialize_as_of, deserialize_bounded, deserialize_opt
 use super::memories::MemoryView;
 use super::schema_words::{Id, KindWord, LayerWord, Moment, MomentOrDate, RankerWord, ScopeWord, StateWord, TrustWord};
 
-/// A search. A query without words ranks the newest memories the caller may see, by trust, kind and age.
+/// A search. A query without words ranks the newest memories you may see by trust, kind and age.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Search")]
@@ -29,7 +29,7 @@ pub struct SearchBody {
     #[serde(default)]
     #[schemars(with = "Vec<ScopeWord>")]
     pub scopes: Vec<ScopeKind>,
-    /// Only this system's memories.
+    /// Limits the search to memories of this system.
     #[serde(default)]
     pub system: Option<String>,
     #[serde(default)]
@@ -38,10 +38,10 @@ pub struct SearchBody {
     #[serde(default)]
     #[schemars(with = "Vec<KindWord>")]
     pub kinds: Vec<Kind>,
-    /// Only memories that have all of these tags.
+    /// A memory must have all of these tags.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// Only memories in these states; absent: active.
+    /// States to search; default: active memories only.
     #[serde(default)]
     #[schemars(with = "Vec<StateWord>")]
     pub states: Vec<State>,
@@ -68,19 +68,20 @@ pub struct SearchBody {
     #[serde(default)]
     #[schemars(with = "Option<RankerWord>")]
     pub ranker: Option<Ranker>,
-    /// Id of a memory: also explain why it was returned or not.
+    /// Also explain why this memory was or was not returned.
     #[serde(default)]
     #[schemars(with = "Option<Id>")]
     pub explain: Option<MemoryId>,
-    /// Search by words only, without vectors.
+    /// Searches by words only, without vectors.
     #[serde(default)]
     pub words_only: bool,
 }
 
 impl SearchBody {
-    /// Converts to the engine's query. Asks the engine for the places of a system.
+    /// The engine's query. Needs the engine to resolve the scopes of a system's memories.
     pub fn into_query(self, engine: &Engine, caller: &Caller) -> Result<SearchQuery, Error> {
         let body = self;
+        // Fails if no store keeps memories by system, instead of searching everywhere.
         let places = body.system.as_deref().map(|system| engine.places_of_system(caller, system)).transpose()?;
         let filter = Filter {
             places: places.unwrap_or_default(),
@@ -110,14 +111,14 @@ impl SearchBody {
     }
 }
 
-/// Hits, best first.
+/// Search results, best first.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Found")]
 pub struct SearchResultView {
     pub hits: Vec<HitView>,
     #[schemars(with = "RankerWord")]
     pub ranker: Ranker,
-    /// Number of scored candidates.
+    /// Number of scored memories.
     pub considered: usize,
     pub warnings: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -125,7 +126,7 @@ pub struct SearchResultView {
     pub why_not: Option<HitExplanation>,
 }
 
-/// A hit: a memory with its score.
+/// A found memory, with its score.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Hit")]
 pub struct HitView {
@@ -135,7 +136,7 @@ pub struct HitView {
     pub memory: MemoryView,
 }
 
-/// Why one memory was, or was not, among the hits.
+/// Why a memory was or was not among the hits.
 #[derive(JsonSchema)]
 #[schemars(rename = "WhyNot")]
 #[expect(dead_code, reason = "only its schema is used: the engine's own type is written")]
@@ -167,7 +168,7 @@ impl From<SearchResults> for SearchResultView {
     }
 }
 
-/// Why one memory is, or is not, found and shown.
+/// Why a memory is or is not found by a search and shown in a context.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(rename = "Diagnosis")]

@@ -25,7 +25,7 @@ pub struct TenantView {
     pub slug: String,
     #[schemars(with = "Moment")]
     pub created_at: Timestamp,
-    /// Time of its erasure; absent if it was never erased or has been used since.
+    /// Time of its erasure, if it was erased and is still empty.
     #[schemars(with = "Option<Moment>")]
     pub erased_at: Option<Timestamp>,
 }

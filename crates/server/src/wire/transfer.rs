@@ -5,20 +5,20 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Stores to export.
+/// Filter of an export.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ExportParams {
-    /// Slugs of the stores; absent: all.
+    /// All of them, where none is named.
     pub store: Vec<String>,
 }
 
-/// An export: lists of memories, versions and other records in the engine's format.
+/// An export: lists of records, each as the engine serialises it.
 #[derive(JsonSchema)]
 #[schemars(rename = "Export")]
 #[expect(dead_code, reason = "only its schema is used: the engine writes and reads exports")]
 pub struct ExportBody {
-    /// Version of the export format.
+    /// Version of the format.
     #[schemars(range(max = 4_294_967_295_u32))]
     ingrain_export: u32,
     stores: Option<Vec<Map<String, Value>>>,
@@ -35,7 +35,7 @@ pub struct ExportBody {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "MarkdownFile")]
 pub struct MarkdownBody {
-    /// Slug of the store, unless the front matter names one.
+    /// Target store, unless the front matter names one.
     pub store: String,
     pub text: String,
 }
@@ -45,14 +45,14 @@ pub struct MarkdownBody {
 #[schemars(rename = "Imported")]
 pub struct ImportedView {
     pub imported: u64,
-    /// Items that exist already.
+    /// Already present.
     pub unchanged: u64,
-    /// Memories that were no longer active when exported: only an admin's import includes them.
+    /// Not in use at the source any more: only imported for admins.
     pub left_behind: u64,
     pub refused: Vec<NotImported>,
 }
 
-/// An item that was not imported, and why.
+/// A record that was not imported, and why.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct NotImported {
     pub what: String,

@@ -1,4 +1,4 @@
-//! Results of upkeep, and the usage of a tenant.
+//! Results of upkeep, and usage.
 
 use std::collections::BTreeMap;
 
@@ -9,25 +9,25 @@ use serde::Serialize;
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "UpkeepDone")]
 pub struct UpkeepView {
-    /// Number of memories by operation, such as `expired`.
+    /// Counts by kind of work.
     #[serde(flatten)]
     pub done: BTreeMap<String, u64>,
 }
 
-/// Usage of a tenant, and for operators of the installation.
+/// Usage of a tenant, and of the installation.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Usage")]
 pub struct TenantUsageView {
-    /// Number of active memories in each store.
+    /// Stores with the number of memories in use.
     pub stores: Vec<StoreUsageView>,
-    /// Number of the last event.
+    /// Sequence number of the last event.
     pub last_event: u64,
     /// The whole installation; for operators only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub installation: Option<InstallationView>,
 }
 
-/// Usage of one store.
+/// Usage of a store.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "StoreUsage")]
 pub struct StoreUsageView {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::deserialize::deserialize_optional_moment;
 use super::schema_words::Moment;
 
-/// Output of a workflow step.
+/// The output of a workflow step.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "WorkflowStep")]
@@ -17,7 +17,7 @@ pub struct WorkflowStepBody {
     pub step: String,
     #[schemars(length(min = 1))]
     pub output: String,
-    /// Time of completion; absent: now.
+    /// Default: now.
     #[serde(default, deserialize_with = "deserialize_optional_moment")]
     #[schemars(with = "Option<Moment>")]
     pub completed_at: Option<Timestamp>,

@@ -67,7 +67,7 @@ struct OneCall {
 }
 
 impl OneCall {
-    fn new(limits: HttpLimits) -> OneCall {
+    fn new(limits: &HttpLimits) -> OneCall {
         let (enter, entered) = channel();
         let (release, released) = channel();
         let overtaken = Arc::new(AtomicBool::new(false));
@@ -77,7 +77,7 @@ impl OneCall {
             overtaken: overtaken.clone(),
             holding: AtomicBool::new(false),
         };
-        let config = ServerConfig { limits: HttpLimits { calls_max: 1, ..limits }, ..ServerConfig::default() };
+        let config = ServerConfig { limits: HttpLimits { calls_max: 1, ..limits.clone() }, ..ServerConfig::default() };
         let house = House::with_embedder(config, Arc::new(embedder));
         // The key is cached from here on: a known caller needs no engine call to be identified.
         assert_eq!(house.ask("GET", "/v1/stores").send().status, 200);
@@ -147,7 +147,7 @@ fn code(message: &Value) -> &Value {
 
 #[test]
 fn a_tool_call_waits_for_its_turn_and_the_next_is_refused() {
-    let one = OneCall::new(HttpLimits { waiting_max: 1, ..HttpLimits::default() });
+    let one = OneCall::new(&HttpLimits { waiting_max: 1, ..HttpLimits::default() });
     let find = json!({ "query": "quick" });
     let (answer, answers) = channel();
     std::thread::scope(|scope| {
@@ -181,7 +181,7 @@ fn a_tool_call_waits_for_its_turn_and_the_next_is_refused() {
 
 #[test]
 fn a_tool_call_that_waits_too_long_is_told_so() {
-    let one = OneCall::new(HttpLimits { timeout_secs: 1, ..HttpLimits::default() });
+    let one = OneCall::new(&HttpLimits { timeout_secs: 1, ..HttpLimits::default() });
     let session = one.session();
     let call = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
         "name": "memory_search", "arguments": { "query": "quick" } } });
@@ -199,7 +199,7 @@ fn a_tool_call_that_waits_too_long_is_told_so() {
 
 #[test]
 fn saves_by_tool_go_on_while_the_reads_are_full() {
-    let one = OneCall::new(HttpLimits::default());
+    let one = OneCall::new(&HttpLimits::default());
     let note = json!({
         "target_store_slug": "workspace_runbooks", "path": "cranes", "document_type": "runbook",
         "content": "the crane is green", "evidence_summary": "said so",
@@ -212,7 +212,7 @@ fn saves_by_tool_go_on_while_the_reads_are_full() {
 
 #[test]
 fn tool_calls_are_counted_by_name() {
-    let one = OneCall::new(HttpLimits::default());
+    let one = OneCall::new(&HttpLimits::default());
     one.tool("memory_search", &json!({ "query": "quick" }));
     one.tool("no_such_tool", &json!({}));
     one.mcp("resources/list", "", json!({}));
@@ -226,7 +226,7 @@ fn tool_calls_are_counted_by_name() {
 /// A door with one client, as `serve_stdio` has, on a pipe of this process.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_on_a_pipe_is_bounded_by_the_same_limits() {
-    let one = OneCall::new(HttpLimits::default());
+    let one = OneCall::new(&HttpLimits::default());
     let limits = HttpLimits { calls_max: 1, waiting_max: 1, ..HttpLimits::default() };
     let admin = Caller::admin(one.house.tenant.id);
     let door = Door::new(one.house.engine.clone(), admin, DoorSetup::default()).with_limits(&limits);

@@ -1,4 +1,4 @@
-//! Toolset `anthropic`: the six commands of Anthropic's memory tool over one store. Its messages are part of that
+//! Toolset `anthropic`: the six commands of Anthropic's memory tool over one store. The messages are part of that
 //! tool's contract and copied word for word.
 
 use engine::model::error::Error;
@@ -140,6 +140,7 @@ fn path_in_store(path: &str) -> Result<String, CommandError> {
     match path.strip_prefix("/memories") {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => {
             let decoded = file_view::percent_decode(rest);
+            // Backslashes too: some systems treat them as separators.
             if [rest, &decoded].iter().any(|text| text.split(['/', '\\']).any(|segment| segment == "..")) {
                 return fail_with_message(format!("Path {path} would escape /memories directory"));
             }
@@ -263,10 +264,11 @@ fn str_replace(call: &ToolCall<'_>, path: &str, old: &str, new: &str) -> Command
             let snippet = file_view::render_snippet(&content, *at, new);
             replace_content(call, &memory, content)?;
             Ok(format!(
-                "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n\
-                {snippet}"
+                "The memory file has been edited. Here is the snippet showing the change (with line \
+                 numbers):\n{snippet}"
             ))
         }
+        // The line numbers help the model to pick a unique text.
         many => {
             let lines: Vec<String> =
                 many.iter().map(|at| (memory.content[..*at].matches('\n').count() + 1).to_string()).collect();
@@ -335,6 +337,7 @@ fn rename_path(call: &ToolCall<'_>, old: &str, new: &str) -> CommandResult {
         return fail_with_message(format!("The destination {new} already exists"));
     }
     check_parent_folders(call, &to)?;
+    // File by file: a failure half-way leaves a folder renamed in part.
     for (memory, path) in moved {
         ensure_done(call.engine.rename(call.caller, memory.id, &path)?)?;
     }

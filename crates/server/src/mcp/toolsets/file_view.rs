@@ -24,6 +24,7 @@ pub(super) fn render_folder(path: &str, inner: &str, files: &[(String, u64)]) ->
     for (file, size) in files {
         let rest = file[inner.len()..].trim_start_matches('/');
         let segments: Vec<&str> = rest.split('/').collect();
+        // Hidden entries, as in the tool's contract.
         if segments.iter().any(|segment| segment.starts_with('.')) {
             continue;
         }

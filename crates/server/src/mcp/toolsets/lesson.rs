@@ -19,7 +19,7 @@ pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[
         name: "recall_memory",
         title: "Recall lessons",
         description: "Lessons of earlier runs of this pipeline, best first; an empty query gives the newest. Call it \
-            before you start.",
+                      before you start.",
         effect: ToolEffect::Read,
         input: || {
             let limit = json!({ "type": "integer", "description": "fewer than the configured maximum" });
@@ -61,6 +61,7 @@ fn recall_lessons(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
     // The answer shows recall counters, which are written in the background: wait for those of earlier recalls.
     call.engine.database().flush().map_err(Error::from)?;
     let filter = Filter { stores: vec![STORE.to_owned()], tags: args.tags, ..Filter::default() };
+    // A negative limit becomes 0, which the engine refuses with its bounds.
     let limit = args.limit.map(|limit| usize::try_from(limit).unwrap_or(0));
     let answer =
         call.engine.search(call.caller, &SearchQuery { text: args.query, filter, limit, ..SearchQuery::default() })?;

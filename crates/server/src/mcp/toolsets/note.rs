@@ -66,7 +66,8 @@ pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[
     ToolSpec {
         name: "ai_deleteMemory",
         title: "Delete a note",
-        description: "Remove a stale note; a person confirms, now or in review. To correct one, save it again instead.",
+        description: "Remove a stale note; a person confirms, now or in review. To correct one, save it again \
+                      instead.",
         effect: ToolEffect::Delete,
         input: || object_schema(&[("id", string_schema(""))], &["id"]),
         output: || flat_object_schema(&[("deleted", 'b'), ("review_item_id", 's')], &["deleted"]),
@@ -141,6 +142,7 @@ fn save_note(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
         always_inject: args.always_inject,
         ..Draft::default()
     };
+    // A note that a person confirmed counts as written by that person.
     let caller = Caller { confirmed: call.confirmation == Confirmation::Yes, ..call.caller.clone() };
     match call.engine.remember(&caller, draft)? {
         Remembered::Refused(refusal) => Err(refusal.into()),

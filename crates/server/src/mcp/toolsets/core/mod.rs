@@ -22,7 +22,7 @@ pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[
         name: "memory_search",
         title: "Search memory",
         description: "Find what is known about a service, incident, convention or preference. Use before a task. Not \
-            for live state.",
+                      for live state.",
         effect: ToolEffect::Read,
         input: || {
             let hints = ["workspace", "user"].map(|name| (name, json!({ "type": "boolean" })));
@@ -179,7 +179,7 @@ pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[
         name: "memory_forget",
         title: "Forget a memory",
         description: "Take a wrong or stale memory out of use. A person confirms, now or in review. To correct one, \
-            patch it.",
+                      patch it.",
         effect: ToolEffect::Delete,
         input: || {
             object_schema(

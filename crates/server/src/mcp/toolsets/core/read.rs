@@ -161,9 +161,9 @@ pub(super) fn list_versions(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer 
         .map(|version| {
             json!({
                 "version_id": version.id, "number": version.number, "operation": version.operation,
-                "actor": version.actor,
-                "reason": version.reason, "at": version.at, "content_sha256": version.memory.sha256,
-                "excerpt": version.memory.excerpt(EXCERPT_CHARS), "evidence": version.evidence,
+                "actor": version.actor, "reason": version.reason, "at": version.at,
+                "content_sha256": version.memory.sha256, "excerpt": version.memory.excerpt(EXCERPT_CHARS),
+                "evidence": version.evidence,
             })
         })
         .collect();
