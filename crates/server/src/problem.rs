@@ -182,7 +182,7 @@ impl From<Error> for Problem {
             Error::NotFound { .. } => Problem::new(StatusCode::NOT_FOUND, code, detail),
             Error::Conflict(conflict) => {
                 let problem = Problem::new(StatusCode::CONFLICT, code, detail);
-                // The only conflict that goes away by itself.
+                // The only conflict that a later, unchanged call can pass.
                 let problem = match code {
                     "idempotency.in_progress" => problem.with_retry_after(RETRY_SECS),
                     _ => problem,

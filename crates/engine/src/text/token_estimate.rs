@@ -12,7 +12,7 @@ const TOKENS_PER_RARE_LETTER: usize = 3;
 const TOKENS_PER_FAR_LETTER: usize = 4;
 const DIGITS_PER_TOKEN: usize = 3;
 const SPACES_PER_TOKEN: usize = 64;
-/// Some ideographs share a token: three for four of them.
+/// Four ideographs cost about three tokens.
 const IDEOGRAPHS_PER_THREE_TOKENS: usize = 4;
 const MARKS_PER_TOKEN: usize = 2;
 /// Emoji and other symbols cost about a token per UTF-8 byte.

@@ -213,7 +213,7 @@ fn blame_lists_what_a_run_read_and_proposed() {
     assert_eq!(touches("blame r4", &id), ["read"]);
     world.json(&format!("list {} --prefix n/", AGENT.replace("r1", "r5")), &[]);
     assert_eq!((touches("blame r5", &known), touches("blame r5", &id)), (vec!["read".to_owned()], Vec::new()));
-    // So does what stands there now, told to who thought otherwise, and an export.
+    // A conflict, which shows the current content, and an export count as reads too.
     let stale = format!("patch {} n/a --evidence x --expect {}", AGENT.replace("r1", "r6"), "0".repeat(64));
     assert_eq!(world.code(2, &stale, &["other"]), "conflict.sha256");
     assert_eq!(touches("blame r6", &known), ["read"]);

@@ -209,7 +209,7 @@ fn a_command_without_its_subcommand_prints_its_help() {
     let empty = world.home().join("empty");
     std::fs::create_dir(&empty).expect("made");
     assert_eq!(world.code(2, "import", &[empty.to_str().expect("utf-8")]), "not_found");
-    // Who may not forget is told how to ask for it, not how to promote it.
+    // The hint of a refused `forget` names `propose --forget`, not a promotion.
     let refused = world.fails(3, "forget policies/verification --as agent:t", &[]);
     assert!(text(&refused["hint"]).contains("propose --forget"), "{refused}");
     let hint = text(&world.fails(2, "review show nope", &[])["hint"]);

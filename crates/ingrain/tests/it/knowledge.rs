@@ -44,7 +44,7 @@ fn documents_are_split_found_and_replaced() {
         (column(&again["documents"], "outcome"), again["written"].as_u64()),
         (vec!["unchanged".to_owned(); 2], Some(0))
     );
-    // Shorter: what no longer stands there is archived.
+    // A shorter file: chunks that it no longer has are archived.
     write(&world, "guide.md", "# Turbines\n\nthe turbine was sold\n");
     let shorter = world.json("ingest --category plant", &[&folder]);
     assert_eq!(shorter["documents"][0]["archived"].as_u64(), Some(chunks - 1), "{shorter}");
@@ -253,7 +253,7 @@ fn a_folder_with_the_same_end_of_path_takes_no_document_of_another() {
     for word in ["heron", "stork"] {
         assert!(rows(&world.json("search", &[word])["hits"]).iter().any(|hit| text(&hit["content"]).contains(word)));
     }
-    // Again, changed: each goes on where it stands.
+    // Ingested again after a change: each document keeps its path.
     project(&world, "p3/sub", "README.md", "# P3\n\nheron and egret\n");
     for (folder, outcome, path) in [(&three, "updated", "sub/README.md"), (&four, "unchanged", "docs/sub/README.md")] {
         let again = world.json("ingest", &[folder]);
@@ -362,7 +362,7 @@ fn ingest_restores_a_changed_chunk_but_not_a_forgotten_one() {
     assert_eq!(column(&mended["documents"], "outcome"), ["updated", "unchanged"], "{mended}");
     let found = world.json("search oil turbine", &[]).to_string();
     assert!(found.contains("in spring") && !found.contains("never"), "{found}");
-    // What was forgotten is refused, and the record says how much of the document is there.
+    // A forgotten chunk is refused, and the document counts only its stored chunks.
     let pump = text(&world.json("search prime pump", &[])["hits"][0]["id"]);
     world.json("forget", &[&pump]);
     for outcome in ["updated", "unchanged"] {

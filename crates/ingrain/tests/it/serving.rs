@@ -161,7 +161,7 @@ fn a_context_does_not_wait_for_a_locked_file_and_its_receipt_is_saved_later() {
     let context: serde_json::Value = serde_json::from_str(&said).expect("an answer");
     assert!(status == 200 && text(&context["text"]).contains("drain the gateway first"), "{said}");
     assert_eq!(context["skipped"], serde_json::json!([engine::RECEIPT_PENDING]));
-    // Whoever looks for it meanwhile hears that it is busy, and takes it from nobody.
+    // Reading the receipt meanwhile fails with `store.busy`; the list of receipts still works.
     let (status, _, busy) = serving.ask("GET", &format!("/v1/receipts/{}", text(&context["receipt"])), "");
     assert!(status == 503 && busy.contains("store.busy"), "{busy}");
     assert_eq!(serving.ask("GET", "/v1/receipts", "").0, 200);
@@ -220,7 +220,7 @@ fn a_save_on_a_locked_file_is_answered_busy_before_the_request_times_out() {
         assert!(status == 503 && said.contains("store.busy"), "{path}: {status} {said}");
     }
     other.execute_batch("rollback").expect("lets go");
-    // Who was told that it is not saved need not fear that it is saved later.
+    // A save that failed as busy is not written later.
     let (status, _, said) = serving.ask("GET", "/v1/memories", "");
     assert!(status == 200 && !said.contains("\"n\""), "{said}");
     let (_, _, said) = serving.ask("GET", "/v1/audit", "");
@@ -273,7 +273,7 @@ fn reads_and_shutdown_work_while_saves_wait_for_a_locked_file() {
     assert_eq!(rows(&world.json("list --prefix first", &[])["memories"]).len(), 1);
 }
 
-/// Holds every tenant, so that whoever writes waits.
+/// Locks the heads of all tenants, so that every write waits.
 fn hold(database: &Database) -> Session {
     let session = Session::open(&database.url("postgres"));
     session.ask("begin; select 1 from ingrain.heads for update");

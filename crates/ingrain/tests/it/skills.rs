@@ -99,7 +99,7 @@ fn the_second_skill_with_the_same_name_is_refused() {
         (&json!(["deploy"]), vec!["skill.name_taken".into()])
     );
     assert_eq!(column(&done["refused"], "name"), ["b"]);
-    // From another folder, then: what stands is kept, and its own file may bring it again.
+    // A skill of that name from another folder is refused; its own file may update it.
     let other = put(&world, "other/deploy", &skill("deploy", "with a ship"));
     assert_eq!(world.code(2, "ingest --skills", &[&other]), "skill.name_taken");
     let whole = |window: &Value| column(&window["messages"], "content").join("\n");
@@ -141,7 +141,7 @@ fn installing_from_the_install_folder_changes_nothing() {
         let text = std::fs::read_to_string(world.home().join("skills").join(folder).join("SKILL.md")).expect("a file");
         assert!(text.contains(words), "{folder}: {text}");
     }
-    // Who looks hears of it, and so does who is given only one.
+    // `doctor` and the notes of a window both report the name used twice.
     let doctor = world.fails(1, "doctor", &[]).to_string();
     assert!(doctor.contains("deploy in ") && doctor.contains("skill.name_taken"), "{doctor}");
     let notes = window(&world, &json!({}))["notes"].to_string();

@@ -38,7 +38,7 @@ fn the_summary_endpoint_is_called_once_per_summary() {
     assert_eq!(endpoint.calls(), 1);
     assert_eq!(summary(&window(&world, 30, 1_600)), summary(&first));
     assert_eq!((endpoint.calls(), notes(&first)), (1, "[]".to_owned()));
-    // One turn more still fits beside the kept summary: nobody is asked again.
+    // One more turn still fits beside the cached summary: the endpoint is not called again.
     let longer = window(&world, 31, 1_700);
     assert!(summary(&longer).contains("brass lantern") && endpoint.calls() == 1, "{longer}");
 }
@@ -58,7 +58,7 @@ fn a_failing_summary_endpoint_is_retried_once_then_skipped() {
     let first = window(&world, 30, 1_600);
     assert!(summary(&first).contains("we decided") && notes(&first).contains("without the endpoint"), "{first}");
     assert_eq!(busy.calls(), 2, "one retry");
-    // It is left alone for a while, and said so; later it is asked again.
+    // After a failure the endpoint is not called for a while, and a note says so; later it is called again.
     let again = window(&world, 30, 1_600);
     assert!(notes(&again).contains("without the endpoint") && busy.calls() == 2, "{again}");
     world.at("2026-03-01T12:10:00Z");

@@ -22,9 +22,9 @@ pub(super) fn audit_endpoints() -> Vec<Endpoint> {
         Endpoint::new(Method::POST, "/v1/audit", "record_audit", record_audit)
             .with_description(
                 "logs",
-                "Tell the audit log",
-                "An entry that the whole tenant finds with `POST /v1/recall`. Never changed; ordinary searches leave \
-                 it out.",
+                "Add an audit entry",
+                "The whole tenant finds it with `POST /v1/recall`; ordinary searches leave it out. Entries cannot \
+                 be changed.",
             )
             .with_body::<AuditBody>(json!({
                 "action": "deploy.finished", "message": "billing 4.2 is live in prod", "meta": { "version": "4.2" },
@@ -36,7 +36,7 @@ pub(super) fn audit_endpoints() -> Vec<Endpoint> {
             .with_description(
                 "logs",
                 "Read the audit log",
-                "Entries from outside, the last recorded first. Our own are `GET /v1/events`.",
+                "Entries that callers sent, newest first. Ingrain's own events are at `GET /v1/events`.",
             )
             .with_query::<EntryParams>()
             .with_json_answer::<Page<LogEntryView>>(StatusCode::OK, "Entries", json!({ "items": [] })),

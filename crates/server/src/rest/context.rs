@@ -29,26 +29,26 @@ pub(super) fn context_endpoints() -> Vec<Endpoint> {
             .with_description(
                 TAG,
                 "Context for a turn",
-                "The memories for the latest message, within a budget, trusted apart from unverified, with a receipt. \
-                 `for` asks what helped at similar decision points; `format: messages` adds ready chat messages. With \
-                 `window`, the answer is all messages of the model's next call, cut to fit in a fixed order: \
-                 `messages`, `tokens`, `cuts`, `receipt`, `notes`.",
+                "The memories for the latest message within a token budget, in a trusted and an unverified block, \
+                 with a receipt. `for` searches with the preset of a decision point; `format: messages` adds chat \
+                 messages. With `window`, the answer is all messages of the next model call, cut to fit in a fixed \
+                 order: `messages`, `tokens`, `cuts`, `receipt`, `notes`.",
             )
             .with_body::<ContextBody>(json!({ "message": "why did billing stop retrying?" }))
             .with_json_answer::<ContextAnswer>(
                 StatusCode::OK,
-                "What to put before the turn",
+                "The context",
                 json!({ "text": "", "tokens": 0, "candidates": [], "receipt": null, "skipped": [] }),
             ),
         Endpoint::new(Method::GET, "/v1/receipts", "receipts", list_receipts)
-            .with_description(TAG, "List receipts", "Your own, newest first; all of the tenant's for admins.")
+            .with_description(TAG, "List receipts", "The caller's own, newest first; for admins all of the tenant.")
             .with_query::<ReceiptParams>()
             .with_json_answer::<Page<ReceiptView>>(StatusCode::OK, "Receipts", json!({ "items": [] })),
         Endpoint::new(Method::GET, "/v1/receipts/{id}", "receipt", show_receipt)
             .with_description(
                 TAG,
                 "One receipt",
-                "Every candidate with its score parts, and why it was or was not shown.",
+                "All candidates with the parts of their scores, and why each was shown or not.",
             )
             .with_json_answer::<ReceiptView>(StatusCode::OK, "The receipt", json!({}))
             .with_problems(&[NOT_FOUND]),
@@ -56,7 +56,7 @@ pub(super) fn context_endpoints() -> Vec<Endpoint> {
             .with_description(
                 TAG,
                 "Replay a receipt",
-                "Rebuilds the injected block from the exact versions it was made of.",
+                "Rebuilds the context from the versions of the memories it was made of.",
             )
             .with_json_answer::<ReplayView>(
                 StatusCode::OK,
@@ -65,15 +65,19 @@ pub(super) fn context_endpoints() -> Vec<Endpoint> {
             )
             .with_problems(&[NOT_FOUND]),
         Endpoint::new(Method::GET, "/v1/runs/{run}/blame", "blame", blame_run)
-            .with_description(TAG, "What reached a run", "The memories that touched it, newest first. Admins only.")
-            .with_json_answer::<MemoryUsesView>(StatusCode::OK, "Touches", json!({ "items": [] })),
+            .with_description(
+                TAG,
+                "List the memories of a run",
+                "Memories the run was shown, read or wrote, newest first. Admins only.",
+            )
+            .with_json_answer::<MemoryUsesView>(StatusCode::OK, "Uses", json!({ "items": [] })),
         Endpoint::new(Method::GET, "/v1/memories/{id}/reach", "reach", show_memory_reach)
             .with_description(
                 TAG,
-                "What a memory reached",
-                "The runs and conversations it touched, newest first. Admins only.",
+                "List the runs a memory reached",
+                "Runs and conversations that used it, newest first. Admins only.",
             )
-            .with_json_answer::<MemoryUsesView>(StatusCode::OK, "Touches", json!({ "items": [] })),
+            .with_json_answer::<MemoryUsesView>(StatusCode::OK, "Uses", json!({ "items": [] })),
     ]
 }
 

@@ -28,37 +28,37 @@ pub(super) fn document_endpoints() -> Vec<Endpoint> {
             .with_description(
                 TAG,
                 "Ingest a document",
-                "Cut into chunks, each through the gate. Doing it again changes nothing; a changed text replaces its \
-                 stale chunks. Admins only.",
+                "Cuts it into chunks, each through the gate. Repeating the request changes nothing; a changed text \
+                 replaces the chunks that changed. Admins only.",
             )
             .with_body::<IngestBody>(
                 json!({ "path": "guides/turbines.md", "text": "# Turbines\n\nOil them in spring." }),
             )
-            .with_json_answer::<IngestedView>(StatusCode::OK, "What became of it", Value::Null)
+            .with_json_answer::<IngestedView>(StatusCode::OK, "The result", Value::Null)
             .with_idempotency_key(),
         Endpoint::new(Method::POST, "/v1/documents/publish", "publish", publish_document)
-            .with_description(TAG, "Publish a draft", "From now on it is found. Admins only.")
+            .with_description(TAG, "Publish a draft", "From then on searches find it. Admins only.")
             .with_body::<PublishBody>(json!({ "path": "guides/turbines.md" }))
-            .with_json_answer::<IngestedView>(StatusCode::OK, "What became of it", Value::Null)
+            .with_json_answer::<IngestedView>(StatusCode::OK, "The result", Value::Null)
             .with_problems(&[NOT_FOUND]),
         Endpoint::new(Method::DELETE, "/v1/documents", "remove_document", remove_document)
             .with_description(
                 TAG,
                 "Remove a document",
-                "Its chunks are archived; the same text may come back any time. Admins only.",
+                "Archives its chunks. The same text may be ingested again. Admins only.",
             )
             .with_query::<RemoveParams>()
-            .with_json_answer::<RemovedView>(StatusCode::OK, "What stood there", Value::Null)
+            .with_json_answer::<RemovedView>(StatusCode::OK, "The removed document", Value::Null)
             .with_problems(&[NOT_FOUND]),
         Endpoint::new(Method::GET, "/v1/documents", "documents", list_documents)
-            .with_description(TAG, "List documents", "Newest first; drafts for those who decide.")
+            .with_description(TAG, "List documents", "Newest first; drafts only for callers who may decide reviews.")
             .with_query::<DocumentParams>()
             .with_json_answer::<Page<DocumentView>>(StatusCode::OK, "Documents", json!({ "items": [] })),
         Endpoint::new(Method::POST, "/v1/documents/search", "search_knowledge", search_documents)
             .with_description(
                 TAG,
                 "Search documents",
-                "Passages that answer. An agent mapped to categories sees no others.",
+                "Passages that match a query. An agent that is mapped to categories sees only these.",
             )
             .with_body::<KnowledgeSearchBody>(json!({ "query": "when are turbines oiled?" }))
             .with_json_answer::<Page<HitView>>(StatusCode::OK, "Passages, best first", json!({ "items": [] })),
@@ -66,7 +66,7 @@ pub(super) fn document_endpoints() -> Vec<Endpoint> {
             .with_description(
                 TAG,
                 "List skills",
-                "The SKILL.md files of the configured folders, as they are now; `doctor` names those left out.",
+                "The SKILL.md files in the configured folders, read now. `ingrain doctor` lists invalid ones.",
             )
             .with_json_answer::<Page<SkillBody>>(StatusCode::OK, "Skills", json!({ "items": [] })),
     ]

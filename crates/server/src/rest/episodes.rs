@@ -23,8 +23,7 @@ pub(super) fn episode_endpoints() -> Vec<Endpoint> {
             .with_description(
                 TAG,
                 "Save a conversation",
-                "Its turns in their order, each through the gate: one that is refused does not hold up the others. \
-                 For agents.",
+                "Saves turns in order, each through the gate; a refused turn does not stop the others. For agents.",
             )
             .with_body::<TurnsBody>(json!({
                 "session": "s-1",
@@ -35,18 +34,19 @@ pub(super) fn episode_endpoints() -> Vec<Endpoint> {
             }))
             .with_json_answer::<TurnsView>(
                 StatusCode::OK,
-                "What became of each",
+                "Result of each turn",
                 json!({ "session": "s-1", "saved": 2, "refused": 0, "turns": [] }),
             )
             .with_idempotency_key(),
         Endpoint::new(Method::GET, "/v1/sessions", "sessions", list_sessions)
-            .with_description(TAG, "List sessions", "Those whose turns you can see, the latest first.")
+            .with_description(TAG, "List sessions", "Sessions with turns the caller may see, latest first.")
             .with_json_answer::<Page<SessionView>>(StatusCode::OK, "Sessions", json!({ "items": [] })),
         Endpoint::new(Method::GET, "/v1/sessions/{session}/diagnosis", "diagnose_session", diagnose_session)
             .with_description(
                 TAG,
-                "What is kept of a session",
-                "What of it can still come, and what its turns were shown. Asking leaves no trace.",
+                "Diagnose a session",
+                "The turns that are stored and can still be found, and the memories shown to them. Nothing is \
+                 recorded.",
             )
             .with_json_answer::<SessionReportView>(
                 StatusCode::OK,
@@ -57,15 +57,11 @@ pub(super) fn episode_endpoints() -> Vec<Endpoint> {
             .with_description(
                 TAG,
                 "Search four sources",
-                "Your own episodes, the audit log, workflow steps and documents, best first, each thing once. A \
-                 source that fails is named in `failed`.",
+                "The caller's own episodes, the audit log, workflow steps and documents, best first, without \
+                 duplicates. A source that fails is named in `failed`.",
             )
             .with_body::<RecallBody>(json!({ "query": "how did the last billing deploy end?" }))
-            .with_json_answer::<RecalledView>(
-                StatusCode::OK,
-                "Recollections",
-                json!({ "recollections": [], "failed": [] }),
-            ),
+            .with_json_answer::<RecalledView>(StatusCode::OK, "Results", json!({ "recollections": [], "failed": [] })),
     ]
 }
 

@@ -22,7 +22,7 @@ pub(super) fn erasure_endpoints() -> Vec<Endpoint> {
     let checked = |endpoint: Endpoint| {
         endpoint.with_json_answer::<CheckedCertificateView>(
             StatusCode::OK,
-            "What was found",
+            "The result",
             json!({ "valid": true, "sealed": true, "logged": true, "gone": true }),
         )
     };
@@ -31,8 +31,8 @@ pub(super) fn erasure_endpoints() -> Vec<Endpoint> {
             .with_description(
                 TAG,
                 "Erase a user, a pipeline or the tenant",
-                "Memories go with all their history, and a certificate stays. What a user had saved may not return, \
-                 unless you say so. Admins only.",
+                "Deletes memories with all their history and keeps a certificate. The texts of a user are banned, \
+                 unless `may_return` is set. Admins only.",
             )
             .with_body::<EraseBody>(json!({ "what": "user", "name": "ada", "reason": "asked to be forgotten" }))
             .with_json_answer::<CertificateView>(StatusCode::CREATED, "The certificate", Value::Null)
@@ -50,21 +50,29 @@ pub(super) fn erasure_endpoints() -> Vec<Endpoint> {
                 .with_description(
                     TAG,
                     "Check a certificate",
-                    "Against itself, the log and what can be read now. Reviewers only.",
+                    "Compares it with its seal, the event log and the stored content. Reviewers only.",
                 ),
         )
         .with_problems(&[NOT_FOUND]),
         checked(
             Endpoint::new(Method::POST, "/v1/certificates/check", "check_kept_certificate", check_kept_certificate)
-                .with_description(TAG, "Check a certificate you kept", "As it was given to you. Reviewers only.")
+                .with_description(
+                    TAG,
+                    "Check a certificate from a file",
+                    "Send the certificate unchanged. Reviewers only.",
+                )
                 .with_body::<CertificateView>(certificate_example()),
         ),
         Endpoint::new(Method::GET, "/v1/bans", "bans", list_bans)
-            .with_description(TAG, "What may not return", "When, why and where, never what; newest first. Admins only.")
+            .with_description(
+                TAG,
+                "List bans",
+                "Each with its time, reason and scope, never the text; newest first. Admins only.",
+            )
             .with_json_answer::<Page<BanView>>(StatusCode::OK, "Bans", json!({ "items": [] })),
         Endpoint::new(Method::DELETE, "/v1/bans/{digest}", "lift_ban", lift_ban)
-            .with_description(TAG, "Let a value return", "Admins only.")
-            .with_json_answer::<BanView>(StatusCode::OK, "The ban that stood", Value::Null)
+            .with_description(TAG, "Lift a ban", "Admins only.")
+            .with_json_answer::<BanView>(StatusCode::OK, "The lifted ban", Value::Null)
             .with_problems(&[NOT_FOUND]),
     ]
 }

@@ -35,15 +35,15 @@ pub(super) fn event_endpoints() -> Vec<Endpoint> {
         Endpoint::new(Method::GET, "/v1/events", "events", serve_events)
             .with_description(
                 "events",
-                "What happened",
-                "A page of the log, or, with `Accept: text/event-stream`, a live stream of it: each event has its \
-                 number as id, and a stream that breaks off resumes after `Last-Event-ID` without loss or repetition. \
-                 You see what you did and what happened where you may look; of a review, only if you may see it. \
-                 Conversations and runs that are not yours are left out for all but admins and reviewers. A stream \
-                 that falls too far behind is closed with the event `stream.closed` and a reason.",
+                "List or stream events",
+                "A page of the log, or, with `Accept: text/event-stream`, a live stream of it. The id of \
+                 each event is its number, and a broken stream resumes after `Last-Event-ID` without loss or \
+                 repetition. Callers see their own events and those of scopes and reviews they may read. Events of \
+                 other callers' conversations and runs are for admins and reviewers only. A stream that falls too far \
+                 behind is closed with the event `stream.closed` and a reason.",
             )
             .with_query::<EventParams>()
-            .with_header("Last-Event-ID", "The number of the last event you have")
+            .with_header("Last-Event-ID", "Number of the last received event")
             .with_json_answer::<EventsView>(
                 StatusCode::OK,
                 "A page of the log",
@@ -58,7 +58,7 @@ pub(super) fn event_endpoints() -> Vec<Endpoint> {
             )
             .with_json_answer::<VerifiedView>(
                 StatusCode::OK,
-                "What was found",
+                "The result",
                 json!({ "entries": 12, "hash": "…", "broken": null }),
             ),
     ]

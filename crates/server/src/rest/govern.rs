@@ -30,8 +30,8 @@ pub(super) fn governance_endpoints() -> Vec<Endpoint> {
                 .with_description(
                     TAG,
                     "Redact a memory",
-                    "Erases what it said from every version, the index and the vector; who, when and why remain, with \
-                     a certificate.",
+                    "Erases its text from every version, the word index and the vector. Author, time and reason \
+                 remain, with a certificate.",
                 )
                 .with_body::<RedactBody>(json!({ "reason": "holds a customer's name" }))
                 .with_json_answer::<RedactedView>(StatusCode::OK, "Redacted", Value::Null),
@@ -41,9 +41,9 @@ pub(super) fn governance_endpoints() -> Vec<Endpoint> {
                 .with_description(
                     TAG,
                     "Roll a memory back",
-                    "Tombstones an active memory; on request what it replaced stands again: the memories it \
-                     superseded, or, where it was a new version of what stood there, the version before, in the same \
-                     memory. `not_restored` says what does not, and why.",
+                    "Tombstones an active memory. With `restore`, restores what it replaced: the memories it \
+                 superseded, or its own previous version. `not_restored` lists what could not be restored, and \
+                 why.",
                 )
                 .with_body::<RollbackBody>(json!({ "restore": true, "reason": "it was wrong" }))
                 .with_json_answer::<RolledBackView>(StatusCode::OK, "Rolled back", Value::Null),
@@ -52,8 +52,8 @@ pub(super) fn governance_endpoints() -> Vec<Endpoint> {
             Endpoint::new(Method::POST, "/v1/memories/{id}/quarantine", "quarantine", quarantine_memory)
                 .with_description(
                     TAG,
-                    "Hold a memory back",
-                    "And, on request, everything derived from it. Reviewers only.",
+                    "Quarantine a memory",
+                    "With `derived`, also all memories derived from it. Reviewers only.",
                 )
                 .with_body::<QuarantineBody>(json!({ "derived": true, "reason": "a poisoned source" }))
                 .with_json_answer::<QuarantinedView>(
@@ -64,7 +64,7 @@ pub(super) fn governance_endpoints() -> Vec<Endpoint> {
         ),
         governed(
             Endpoint::new(Method::POST, "/v1/memories/{id}/release", "release", release_memory)
-                .with_description(TAG, "Let go of what was held back", "Reviewers only.")
+                .with_description(TAG, "Release a quarantine", "Reviewers only.")
                 .with_body::<QuarantineBody>(json!({ "reason": "checked" }))
                 .with_json_answer::<QuarantinedView>(
                     StatusCode::OK,
@@ -73,7 +73,7 @@ pub(super) fn governance_endpoints() -> Vec<Endpoint> {
                 ),
         ),
         Endpoint::new(Method::GET, "/v1/memories/{id}/lineage", "lineage", show_lineage)
-            .with_description(TAG, "Where a memory comes from", "What it was made from, and what was made from it.")
+            .with_description(TAG, "Lineage of a memory", "Its sources and the memories derived from it.")
             .with_json_answer::<LineageView>(StatusCode::OK, "Lineage", json!({ "sources": [], "derived": [] }))
             .with_problems(&[NOT_FOUND]),
     ]

@@ -20,11 +20,11 @@ use crate::{auth, docs, openapi};
 pub(super) fn health_endpoints() -> Vec<Endpoint> {
     vec![
         Endpoint::new(Method::GET, "/healthz", "healthz", healthz)
-            .with_description("watch", "Is it alive?", "")
+            .with_description("watch", "Liveness", "")
             .with_plain_answer(StatusCode::OK, "Alive", "text/plain")
             .with_public_access(),
         Endpoint::new(Method::GET, "/readyz", "readyz", readyz)
-            .with_description("watch", "Can it work?", "Database, migrations and model.")
+            .with_description("watch", "Readiness", "Checks the database, its migrations and the embedding model.")
             .with_json_answer::<Value>(
                 StatusCode::OK,
                 "Ready",
@@ -33,7 +33,11 @@ pub(super) fn health_endpoints() -> Vec<Endpoint> {
             .with_problems(&[(StatusCode::SERVICE_UNAVAILABLE, "Not ready")])
             .with_public_access(),
         Endpoint::new(Method::GET, "/metrics", "metrics", show_metrics)
-            .with_description("watch", "Counters", "Prometheus text. Needs an admin's key unless configured open.")
+            .with_description(
+                "watch",
+                "Counters",
+                "Prometheus text. Needs an admin's key unless the configuration makes it public.",
+            )
             .with_plain_answer(StatusCode::OK, "Counters", "text/plain")
             .with_public_access(),
         Endpoint::new(Method::GET, "/openapi.json", "openapi", show_openapi)

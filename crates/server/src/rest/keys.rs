@@ -20,10 +20,10 @@ use crate::wire::keys::{IssuedKeyView, KeyView, NewKeyBody, RotateBody};
 pub(super) fn key_endpoints() -> Vec<Endpoint> {
     vec![
         Endpoint::new(Method::GET, "/v1/keys", "keys", list_keys)
-            .with_description("keys", "List keys", "Without their texts, newest first. Admins only.")
+            .with_description("keys", "List keys", "Without the keys themselves, newest first. Admins only.")
             .with_json_answer::<Page<KeyView>>(StatusCode::OK, "Keys", json!({ "items": [key_example()] })),
         Endpoint::new(Method::POST, "/v1/keys", "create_key", create_key)
-            .with_description("keys", "Create a key", "The key's text is in the answer, this once. Admins only.")
+            .with_description("keys", "Create a key", "The key is shown only in this answer. Admins only.")
             .with_body::<NewKeyBody>(
                 json!({ "name": "triage", "role": "agent", "agent": "triage", "may_set": ["conversation", "run"] }),
             )
@@ -32,13 +32,13 @@ pub(super) fn key_endpoints() -> Vec<Endpoint> {
             .with_description(
                 "keys",
                 "Rotate a key",
-                "A new key with the same rights; the old one ends after the overlap. Admins only.",
+                "Creates a key with the same rights; the old one expires after the overlap. Admins only.",
             )
             .with_body::<RotateBody>(json!({ "overlap_seconds": 3600 }))
             .with_json_answer::<IssuedKeyView>(StatusCode::CREATED, "The new key and its text", issued_example())
             .with_problems(&[NOT_FOUND, CONFLICT]),
         Endpoint::new(Method::DELETE, "/v1/keys/{id}", "revoke_key", revoke_key)
-            .with_description("keys", "Revoke a key", "It ends now. Admins only.")
+            .with_description("keys", "Revoke a key", "It is invalid at once. Admins only.")
             .with_json_answer::<KeyView>(StatusCode::OK, "The key", key_example())
             .with_problems(&[NOT_FOUND]),
     ]

@@ -24,33 +24,33 @@ pub(super) fn layer_endpoints() -> Vec<Endpoint> {
     let grouping = |endpoint: Endpoint| {
         endpoint.with_body::<GroupingBody>(json!({ "create_proposals": false })).with_json_answer::<GroupsView>(
             StatusCode::OK,
-            "What was found",
+            "The result",
             json!({ "dry_run": true, "groups": [], "proposed": 0 }),
         )
     };
     vec![
         Endpoint::new(Method::POST, "/v1/layers/profile", "propose_profile", propose_profile)
-            .with_description(
-                TAG,
-                "Propose a fact that should stand",
-                "Confirmed, it takes the place of the one with the same key.",
-            )
+            .with_description(TAG, "Propose a profile fact", "Once approved, it replaces the fact with the same key.")
             .with_body::<ProfileBody>(json!({ "key": "editor", "value": "helix", "reason": "said so twice" }))
-            .with_json_answer::<ProposedView>(StatusCode::CREATED, "Waiting", Value::Null)
-            .with_json_answer::<ProposedView>(StatusCode::OK, "The same waits already", Value::Null)
+            .with_json_answer::<ProposedView>(StatusCode::CREATED, "The new review", Value::Null)
+            .with_json_answer::<ProposedView>(StatusCode::OK, "The same proposal is open already", Value::Null)
             .with_problems(&[CONFLICT, REFUSED]),
         grouping(Endpoint::new(Method::POST, "/v1/layers/compact", "compact", compact_memories).with_description(
             TAG,
-            "Find semantic memories that say the same",
-            "By summary, then by topic. Writes only where asked to propose.",
+            "Find semantic memories that state the same",
+            "Grouped by summary, then by topic. Writes only with `create_proposals`.",
         )),
         grouping(Endpoint::new(Method::POST, "/v1/layers/dedup", "dedup", dedup_procedures).with_description(
             TAG,
-            "Find procedures of one workflow",
-            "The canonical one is the most confident, then the oldest. Writes only where asked to propose.",
+            "Find procedures of the same workflow",
+            "The most confident one is kept; of equals, the oldest. Writes only with `create_proposals`.",
         )),
         Endpoint::new(Method::POST, "/v1/layers/context", "layer_context", layer_context)
-            .with_description(TAG, "What planning is given", "A few memories of each lasting layer for a goal.")
+            .with_description(
+                TAG,
+                "Context for planning",
+                "A few memories of the profile, procedural and semantic layers for a goal.",
+            )
             .with_body::<LayerContextBody>(json!({ "goal": "move billing to the new cluster" }))
             .with_json_answer::<LayerContextView>(
                 StatusCode::OK,

@@ -29,7 +29,7 @@ const TAG: &str = "memories";
 
 fn list_endpoint() -> Endpoint {
     Endpoint::new(Method::GET, "/v1/memories", "list", list_memories)
-        .with_description(TAG, "List memories", "The memories you may see, a page at a time.")
+        .with_description(TAG, "List memories", "The memories the caller may see, in pages.")
         .with_query::<ListParams>()
         .with_json_answer::<Page<MemoryView>>(StatusCode::OK, "A page", json!({ "items": [memory_example(false)] }))
 }
@@ -57,12 +57,12 @@ fn read_endpoint() -> Endpoint {
         .with_description(
             TAG,
             "Read a memory",
-            "In whatever state it is, or as it stood at a past time. The ETag is its version.",
+            "A memory in any state, or with `as_of` as it was at a past time. The ETag is its version.",
         )
         .with_query::<ReadParams>()
         .with_header("If-None-Match", "The version you have: 304 where it still stands")
         .with_json_answer::<MemoryView>(StatusCode::OK, "The memory", memory_example(true))
-        .with_plain_answer(StatusCode::NOT_MODIFIED, "You have it", "")
+        .with_plain_answer(StatusCode::NOT_MODIFIED, "Not modified", "")
         .with_problems(&[NOT_FOUND])
 }
 
@@ -128,7 +128,7 @@ async fn show_history(
 
 fn version_endpoint() -> Endpoint {
     Endpoint::new(Method::GET, "/v1/versions/{id}", "version", show_version)
-        .with_description(TAG, "One version", "A memory as it stood, who changed it and why.")
+        .with_description(TAG, "One version", "The memory in this version, its author and the reason.")
         .with_json_answer::<VersionView>(StatusCode::OK, "The version", Value::Null)
         .with_problems(&[NOT_FOUND])
 }

@@ -26,8 +26,8 @@ pub(super) fn memory_state_endpoints() -> Vec<Endpoint> {
             .with_description(
                 TAG,
                 "Forget a memory",
-                "Takes it out of use; its path is free again, its history stays, and its value may not come back \
-                 unless you say so.",
+                "Takes it out of use. Its path is free again and its history is kept. The same text is refused \
+                 from now on, unless `may_return` is set.",
             )
             .with_header(IF_MATCH.0, IF_MATCH.1)
             .with_query::<ForgetParams>()
@@ -37,14 +37,14 @@ pub(super) fn memory_state_endpoints() -> Vec<Endpoint> {
         Endpoint::new(Method::PUT, "/v1/memories/{id}/pin", "pin", pin_memory)
             .with_description(TAG, "Pin or unpin a memory", "A pinned memory is always part of the context.")
             .with_body::<PinBody>(json!({ "always_inject": true }))
-            .with_json_answer::<SavedView>(StatusCode::OK, "Switched", saved_example("updated"))
+            .with_json_answer::<SavedView>(StatusCode::OK, "Pinned or unpinned", saved_example("updated"))
             .with_problems(&[NOT_FOUND, CONFLICT])
             .with_idempotency_key(),
         Endpoint::new(Method::PUT, "/v1/memories/{id}/verify-by", "verify_by", set_verify_by)
             .with_description(
                 TAG,
-                "Confirm that a memory still holds",
-                "Until a date, after which it counts as a draft, or for good. People only.",
+                "Confirm that a memory is still true",
+                "Until a date, after which it has the trust of a draft, or without end. People only.",
             )
             .with_body::<VerifyByBody>(json!({ "until": "2030-01-01T00:00:00Z", "reason": "looked at the cluster" }))
             .with_json_answer::<SavedView>(StatusCode::OK, "Confirmed", saved_example("confirmed"))

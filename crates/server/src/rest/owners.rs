@@ -18,14 +18,14 @@ use crate::wire::owners::{OwnersBody, OwnersView};
 pub(super) fn owner_endpoints() -> Vec<Endpoint> {
     vec![
         Endpoint::new(Method::GET, "/v1/owners", "owners", list_owners)
-            .with_description("reviews", "Who reviews which paths", "Every store's table.")
+            .with_description("reviews", "List the owners of paths", "The table of owners of each store.")
             .with_json_answer::<Page<OwnersView>>(StatusCode::OK, "Tables", json!({ "items": [owners_example()] })),
         Endpoint::new(Method::PUT, "/v1/stores/{slug}/owners", "set_owners", set_owners)
             .with_description(
                 "reviews",
-                "Replace a store's table",
-                "The last pattern that matches a path counts; an empty table leaves reviews to every reviewer. Admins \
-                 only.",
+                "Replace the owners of a store",
+                "The last pattern that matches a path applies. With an empty table every reviewer may decide. \
+                 Admins only.",
             )
             .with_body::<OwnersBody>(json!({ "rules": [{ "pattern": "nginx/**", "reviewers": ["reviewer:ana"] }] }))
             .with_json_answer::<OwnersView>(StatusCode::OK, "The table", owners_example())

@@ -18,13 +18,17 @@ use crate::wire::pipelines::{ErasedCountView, OptInBody, OptInView};
 pub(super) fn pipeline_endpoints() -> Vec<Endpoint> {
     vec![
         Endpoint::new(Method::GET, "/v1/pipelines", "pipelines", list_opt_ins)
-            .with_description("pipelines", "List opt-ins", "Which agent of which pipeline has memory. Admins only.")
+            .with_description(
+                "pipelines",
+                "List opt-ins",
+                "The agents of each pipeline that may use memory. Admins only.",
+            )
             .with_json_answer::<Page<OptInView>>(StatusCode::OK, "Opt-ins", json!({ "items": [opt_in_example()] })),
         Endpoint::new(Method::PUT, "/v1/pipelines/{pipeline}/agents/{agent}", "set_opt_in", set_opt_in)
             .with_description(
                 "pipelines",
                 "Turn an agent's memory on or off",
-                "Turning it off keeps what was saved. Admins only.",
+                "Turning it off keeps the saved memories. Admins only.",
             )
             .with_body::<OptInBody>(json!({ "enabled": true, "max_recall": 5 }))
             .with_json_answer::<OptInView>(StatusCode::OK, "The opt-in", opt_in_example()),
@@ -32,7 +36,7 @@ pub(super) fn pipeline_endpoints() -> Vec<Endpoint> {
             .with_description(
                 "pipelines",
                 "Delete a pipeline",
-                "Its opt-ins and, with all history, its memories. Admins only.",
+                "Deletes its opt-ins, and its memories with all history. Admins only.",
             )
             .with_json_answer::<ErasedCountView>(StatusCode::OK, "How many memories went", json!({ "erased": 3 }))
             .with_problems(&[NOT_FOUND]),

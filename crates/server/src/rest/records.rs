@@ -21,11 +21,11 @@ use crate::wire::search::SearchResultView;
 pub(super) fn record_endpoints() -> Vec<Endpoint> {
     vec![
         Endpoint::new(Method::GET, "/memory/records/{id}", "record", show_record)
-            .with_description("records", "A record", "As `GET /v1/memories/{id}`, for readers of layered memory.")
+            .with_description("records", "A record", "As `GET /v1/memories/{id}`, for clients of layered memory.")
             .with_json_answer::<MemoryView>(StatusCode::OK, "The record", memories::memory_example(true))
             .with_problems(&[NOT_FOUND]),
         Endpoint::new(Method::GET, "/memory/search", "record_search", search_records)
-            .with_description("records", "Search records", "Ranked as layers are: by summary, metadata and state.")
+            .with_description("records", "Search records", "Ranked by summary, metadata and state.")
             .with_query::<RecordParams>()
             .with_json_answer::<SearchResultView>(
                 StatusCode::OK,

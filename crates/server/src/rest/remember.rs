@@ -29,9 +29,9 @@ fn remember_endpoint() -> Endpoint {
     Endpoint::new(Method::POST, "/v1/memories", "remember", remember_memory)
         .with_description(
             TAG,
-            "Remember",
-            "Saves what was learnt. The same path again makes a new version; the answer says what happened. Policy \
-             refuses with 403, the scanner and missing evidence with 422, and what was refused is kept nowhere.",
+            "Save a memory",
+            "Saving to the same path again makes a new version; `outcome` tells which it was. Policy refuses \
+                 with 403, the scanner and missing evidence with 422. Refused content is not stored.",
         )
         .with_header("If-None-Match", "`*`: only where nothing stands yet")
         .with_header(IF_MATCH.0, IF_MATCH.1)
@@ -102,8 +102,8 @@ fn patch_endpoint() -> Endpoint {
         .with_description(
             TAG,
             "Patch a memory",
-            "New content, if what you read still stands. Say what you read in `If-Match` (412 where it changed) or \
-             `expected_sha256` (409 with what stands there now).",
+            "Replaces the content if it is still what the caller read. Send the ETag in `If-Match` (412 if it \
+                 changed) or the hash in `expected_sha256` (409 with the current memory).",
         )
         .with_header(IF_MATCH.0, IF_MATCH.1)
         .with_body::<PatchBody>(json!({

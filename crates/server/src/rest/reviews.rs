@@ -31,70 +31,71 @@ pub(super) fn review_endpoints() -> Vec<Endpoint> {
     };
     vec![
         Endpoint::new(Method::GET, "/v1/reviews", "reviews", list_reviews)
-            .with_description(TAG, "List reviews", "The proposals you may see, oldest first.")
+            .with_description(TAG, "List reviews", "The proposals the caller may see, oldest first.")
             .with_query::<ReviewParams>()
             .with_json_answer::<Page<ReviewBrief>>(StatusCode::OK, "Reviews", json!({ "items": [] })),
         Endpoint::new(Method::POST, "/v1/reviews", "propose", propose_promotion)
             .with_description(
                 TAG,
                 "Propose a promotion",
-                "A copy of a memory in a store of the workspace; nothing stands there before a person approves.",
+                "Proposes a copy of a memory in a store of the workspace. Nothing is copied before a person \
+                 approves.",
             )
             .with_body::<ProposeBody>(json!({
                 "memory": EXAMPLE_ID, "target_store": "workspace_runbooks", "target_path": "services/billing",
                 "rationale": "seen in three incidents", "risk": "low",
             }))
-            .with_json_answer::<ProposedView>(StatusCode::CREATED, "Waiting", Value::Null)
-            .with_json_answer::<ProposedView>(StatusCode::OK, "The same waits already", Value::Null)
+            .with_json_answer::<ProposedView>(StatusCode::CREATED, "The new review", Value::Null)
+            .with_json_answer::<ProposedView>(StatusCode::OK, "The same proposal is open already", Value::Null)
             .with_problems(&[NOT_FOUND, CONFLICT, REFUSED]),
         Endpoint::new(Method::POST, "/v1/reviews/forget", "propose_forget", propose_forget)
             .with_description(
                 TAG,
                 "Propose to forget a memory",
-                "One that you see and may not take away; it stays until a person approves.",
+                "For a memory that the caller may read but not forget. It stays until a person approves.",
             )
             .with_body::<ProposeForgetBody>(json!({ "memory": EXAMPLE_ID, "rationale": "the service is gone" }))
-            .with_json_answer::<ProposedView>(StatusCode::CREATED, "Waiting", Value::Null)
-            .with_json_answer::<ProposedView>(StatusCode::OK, "The same waits already", Value::Null)
+            .with_json_answer::<ProposedView>(StatusCode::CREATED, "The new review", Value::Null)
+            .with_json_answer::<ProposedView>(StatusCode::OK, "The same proposal is open already", Value::Null)
             .with_problems(&[NOT_FOUND, CONFLICT, REFUSED]),
         Endpoint::new(Method::POST, "/v1/reviews/decisions", "decide_all", decide_all)
             .with_description(
                 TAG,
-                "Decide many at once",
-                "Those named, or all that wait; each is checked as if it were alone, and one that cannot be decided \
-                 does not hold up the others. Reviewers only.",
+                "Decide many reviews",
+                "The listed reviews or all open ones. Each is checked by itself; one that cannot be decided does \
+                 not stop the others. Reviewers only.",
             )
             .with_body::<DecideAllBody>(json!({ "approve": true, "all": true, "store": "workspace_runbooks" }))
-            .with_json_answer::<DecidedAllView>(
-                StatusCode::OK,
-                "What was decided",
-                json!({ "decided": 2, "not_decided": [] }),
-            ),
+            .with_json_answer::<DecidedAllView>(StatusCode::OK, "Results", json!({ "decided": 2, "not_decided": [] })),
         Endpoint::new(Method::GET, "/v1/reviews/{id}", "review", show_review)
             .with_description(
                 TAG,
                 "One review",
-                "With the proposed text, what stands there now, what approval would meet, and which past turns would \
-                 have been shown it.",
+                "With the proposed text, the current text, the reasons why approval would fail, and the past turns \
+                 that would have been shown it.",
             )
             .with_json_answer::<ReviewDetail>(StatusCode::OK, "The review", Value::Null)
             .with_problems(&[NOT_FOUND]),
         decided(
             Endpoint::new(Method::POST, "/v1/reviews/{id}/approve", "approve", approve_review)
-                .with_description(TAG, "Approve", "Checked again, applied and recorded in one go. Reviewers only.")
+                .with_description(
+                    TAG,
+                    "Approve",
+                    "Checks the proposal again, applies and records it in one transaction. Reviewers only.",
+                )
                 .with_body::<DecideBody>(json!({ "comment": "verified" })),
         ),
         decided(
             Endpoint::new(Method::POST, "/v1/reviews/{id}/reject", "reject", reject_review)
-                .with_description(TAG, "Reject", "Reviewers, or whoever proposed it.")
+                .with_description(TAG, "Reject", "For reviewers and the proposer.")
                 .with_body::<DecideBody>(json!({ "comment": "not so any more" })),
         ),
         decided(
             Endpoint::new(Method::POST, "/v1/reviews/{id}/request-changes", "request_changes", request_changes)
                 .with_description(
                     TAG,
-                    "Ask for changes",
-                    "Back to the proposer, saying what is missing. Reviewers only.",
+                    "Request changes",
+                    "Returns the proposal to its author with a comment. Reviewers only.",
                 )
                 .with_body::<RequestChangesBody>(json!({ "comment": "say which version" })),
         ),

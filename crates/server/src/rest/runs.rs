@@ -21,7 +21,7 @@ const TAG: &str = "runs";
 pub(super) fn run_endpoints() -> Vec<Endpoint> {
     vec![
         Endpoint::new(Method::GET, "/v1/runs", "runs", list_runs)
-            .with_description(TAG, "List runs", "Those you opened or may look into, newest first.")
+            .with_description(TAG, "List runs", "Runs that the caller opened or may read, newest first.")
             .with_query::<RunParams>()
             .with_json_answer::<Page<RunView>>(StatusCode::OK, "Runs", json!({ "items": [] })),
         Endpoint::new(Method::POST, "/v1/runs", "open_run", open_run)
@@ -33,10 +33,10 @@ pub(super) fn run_endpoints() -> Vec<Endpoint> {
             .with_description(
                 TAG,
                 "Close a run",
-                "Its working memory goes, one episode stays, and of a success also how it was done.",
+                "Tombstones its working memory and saves one episode; of a successful run also its procedure.",
             )
             .with_body::<CloseRunBody>(json!({ "outcome": "success", "summary": "a webhook had moved" }))
-            .with_json_answer::<ClosedRunView>(StatusCode::OK, "What it left", Value::Null)
+            .with_json_answer::<ClosedRunView>(StatusCode::OK, "The closed run", Value::Null)
             .with_problems(&[NOT_FOUND, CONFLICT, REFUSED]),
     ]
 }

@@ -23,49 +23,53 @@ pub(super) fn scan_endpoints() -> Vec<Endpoint> {
             .with_description(
                 "search",
                 "Scan a text",
-                "Looks for secrets, orders to a model and raw logs. Nothing is kept.",
+                "Looks for secrets, planted instructions and raw logs. The text is not stored.",
             )
             .with_body::<ScanBody>(json!({ "text": "billing retries failed webhooks for 24 hours" }))
             .with_json_answer::<ScannedView>(
                 StatusCode::OK,
-                "What was found",
+                "The result",
                 json!({ "verdict": "clean", "verdict_in_conversation": "clean", "findings": [] }),
             ),
         Endpoint::new(Method::POST, "/v1/scan/all", "scan_all", scan_all)
             .with_description(
                 "search",
-                "Scan again what is stored",
-                "A stretch of the memories, as a save would be judged today; hand back `next_cursor` until there is \
-                 none. With `propose`, each that would be refused gets a review whose approval redacts it. Admins \
+                "Scan stored memories again",
+                "Scans one page of memories with the current rules; repeat with `next_cursor` until it is absent. \
+                 With `propose`, each memory that would be refused gets a review whose approval redacts it. Admins \
                  only.",
             )
             .with_body::<RescanBody>(json!({ "propose": false }))
             .with_json_answer::<RescannedView>(
                 StatusCode::OK,
-                "Where and by which rule, never the text",
+                "Findings with memory and rule, never the text",
                 json!({ "rules_version": 2, "scanned": 0, "proposed": 0, "findings": [] }),
             ),
         Endpoint::new(Method::POST, "/v1/scan/allowed", "allow", allow_value)
             .with_description(
                 "search",
-                "Let one exact value through the scanner",
-                "The value a rule found, by its SHA-256 or in a text in which the scanner finds nothing else; until a \
-                 time, in this tenant only. The value is not kept, only a keyed digest. Admins only.",
+                "Allow one exact value",
+                "A value that a rule found, given by its SHA-256 or in a text with no other finding. Valid until a \
+                 time and in this tenant only. Only a keyed digest of the value is stored. Admins only.",
             )
             .with_body::<AllowBody>(json!({
                 "digest": "0".repeat(64), "reason": "a published test key", "expires_at": "2999-01-01T00:00:00Z",
             }))
-            .with_json_answer::<AllowedView>(StatusCode::CREATED, "What is let through", Value::Null),
+            .with_json_answer::<AllowedView>(StatusCode::CREATED, "The new entry", Value::Null),
         Endpoint::new(Method::GET, "/v1/scan/allowed", "allowed", list_allowed)
             .with_description(
                 "search",
-                "What the scanner lets through",
-                "By keyed digest, with why and until when; newest first. Admins only.",
+                "List allowed values",
+                "Each with its keyed digest, reason and expiry; newest first. Admins only.",
             )
             .with_json_answer::<Page<AllowedView>>(StatusCode::OK, "Values", json!({ "items": [] })),
         Endpoint::new(Method::DELETE, "/v1/scan/allowed/{digest}", "disallow", disallow_value)
-            .with_description("search", "Hold a value up again", "By the digest of the list. Admins only.")
-            .with_json_answer::<AllowedView>(StatusCode::OK, "What was let through", Value::Null)
+            .with_description(
+                "search",
+                "Stop allowing a value",
+                "The digest is the one in the list of allowed values. Admins only.",
+            )
+            .with_json_answer::<AllowedView>(StatusCode::OK, "The removed entry", Value::Null)
             .with_problems(&[NOT_FOUND]),
     ]
 }

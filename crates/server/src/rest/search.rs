@@ -21,9 +21,8 @@ pub(super) fn search_endpoints() -> Vec<Endpoint> {
             .with_description(
                 "search",
                 "Search",
-                "The best memories for a query, among those you may see, with the \
-                                                   parts of each score. `explain` names a memory and asks why it was \
-                                                   or was not returned.",
+                "The best memories for a query among those the caller may see, with the parts of each score. \
+                 `explain` takes the id of a memory and tells why it was returned or not.",
             )
             .with_body::<SearchBody>(json!({ "query": "how long does billing retry webhooks", "limit": 6 }))
             .with_json_answer::<SearchResultView>(
@@ -40,10 +39,9 @@ pub(super) fn search_endpoints() -> Vec<Endpoint> {
         Endpoint::new(Method::POST, "/v1/why-not", "diagnose", diagnose_memory)
             .with_description(
                 "search",
-                "Why a memory did not come",
-                "For the memory `explain` names: in a search, \
-                                                                      and as a candidate for the turn's context. \
-                                                                      Asking leaves no trace.",
+                "Explain why a memory is not shown",
+                "For the memory in `explain`: its place in a search, and as a candidate for the context of a turn. \
+                 Nothing is recorded.",
             )
             .with_body::<SearchBody>(json!({
                 "query": "how long does billing retry webhooks", "explain": remember::EXAMPLE_ID,

@@ -17,7 +17,7 @@ use crate::wire::stores::{NewStoreBody, StoreView};
 pub(super) fn store_endpoints() -> Vec<Endpoint> {
     vec![
         Endpoint::new(Method::GET, "/v1/stores", "stores", list_stores)
-            .with_description("stores", "List stores", "All of them, archived ones too.")
+            .with_description("stores", "List stores", "All stores, including archived ones.")
             .with_json_answer::<Page<StoreView>>(StatusCode::OK, "Stores", json!({ "items": [store_example()] })),
         Endpoint::new(Method::POST, "/v1/stores", "create_store", create_store)
             .with_description("stores", "Create a store", "Admins only.")

@@ -23,14 +23,14 @@ use crate::wire::tenants::{CreatedTenantView, NewTenantBody, TenantView};
 pub(super) fn tenant_endpoints() -> Vec<Endpoint> {
     vec![
         Endpoint::new(Method::GET, "/v1/tenants", "tenants", list_tenants)
-            .with_description("tenants", "List tenants", "All of them for an operator, else your own.")
+            .with_description("tenants", "List tenants", "For operators all tenants, for others their own.")
             .with_json_answer::<Page<TenantView>>(StatusCode::OK, "Tenants", json!({ "items": [tenant_example()] })),
         Endpoint::new(Method::POST, "/v1/tenants", "create_tenant", create_tenant)
             .with_description(
                 "tenants",
                 "Create a tenant",
-                "Seeds it and makes a key for its first admin, which may set every header: who may make keys may \
-                 speak for anybody. Operators only.",
+                "Seeds it and creates a key for its first admin. That key may set every identity header, because \
+                 an admin can create such keys anyway. Operators only.",
             )
             .with_body::<NewTenantBody>(json!({ "slug": "acme" }))
             .with_json_answer::<CreatedTenantView>(

@@ -28,7 +28,7 @@ pub(super) fn transfer_endpoints() -> Vec<Endpoint> {
     let imported = |endpoint: Endpoint| {
         endpoint.with_json_answer::<ImportedView>(
             StatusCode::OK,
-            "What was taken, and what was not",
+            "Imported and refused items",
             json!({ "imported": 1, "unchanged": 0, "left_behind": 0, "refused": [] }),
         )
     };
@@ -45,15 +45,14 @@ pub(super) fn transfer_endpoints() -> Vec<Endpoint> {
             )
             .with_query::<ExportParams>()
             .with_json_answer::<ExportBody>(StatusCode::OK, "The export", json!({ "ingrain_export": 1 }))
-            .with_plain_answer(StatusCode::OK, "The export, a piece a line", NDJSON),
+            .with_plain_answer(StatusCode::OK, "The export, one item per line", NDJSON),
         imported(
             Endpoint::new(Method::POST, "/v1/import", "import", import_pieces)
                 .with_description(
                     TAG,
                     "Import an export",
-                    "Through the gate; doing it again changes nothing. Larger \
-                                                            ones are brought in parts: each list may be missing, and \
-                                                            of lines (`application/x-ndjson`) any will do.",
+                    "Every memory passes the gate; repeating an import changes nothing. Large exports can be sent in \
+                 parts: each list is optional, and with `application/x-ndjson` any subset of the lines is valid.",
                 )
                 .with_body::<ExportBody>(json!({ "ingrain_export": 1, "memories": [] }))
                 .with_text_body(NDJSON),
@@ -63,8 +62,7 @@ pub(super) fn transfer_endpoints() -> Vec<Endpoint> {
                 .with_description(
                     TAG,
                     "Import a Markdown file",
-                    "One memory with its front matter, as an export of \
-                                                                  Markdown writes it.",
+                    "One memory with its front matter, in the format of the Markdown export.",
                 )
                 .with_body::<MarkdownBody>(json!({
                     "store": "user_notes", "text": "---\npath: notes/fuses\n---\nspare fuses are in rack nine\n",

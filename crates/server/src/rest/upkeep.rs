@@ -20,15 +20,15 @@ pub(super) fn upkeep_endpoints() -> Vec<Endpoint> {
         Endpoint::new(Method::POST, "/v1/upkeep", "upkeep", run_upkeep)
             .with_description(
                 "upkeep",
-                "Do what is due",
-                "Expiry, decay, missing vectors. The server does it by itself; this does it now. Admins only.",
+                "Run upkeep now",
+                "Expiry, decay and missing vectors. The server also does it by itself. Admins only.",
             )
-            .with_json_answer::<UpkeepView>(StatusCode::OK, "What was done", json!({ "expired": 0, "embedded": 0 })),
+            .with_json_answer::<UpkeepView>(StatusCode::OK, "Counts", json!({ "expired": 0, "embedded": 0 })),
         Endpoint::new(Method::GET, "/v1/usage", "usage", show_usage)
             .with_description(
                 "upkeep",
-                "What is kept",
-                "Memories in use, by store; of the whole installation too, for operators. Admins only.",
+                "Usage",
+                "Number of active memories in each store; for operators also of the whole installation. Admins only.",
             )
             .with_json_answer::<TenantUsageView>(
                 StatusCode::OK,

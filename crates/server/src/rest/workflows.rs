@@ -23,8 +23,9 @@ pub(super) fn workflow_endpoints() -> Vec<Endpoint> {
         Endpoint::new(Method::POST, "/v1/workflows/{workflow}/steps", "record_step", record_step)
             .with_description(
                 "logs",
-                "Tell what a step came to",
-                "The whole tenant finds it with `POST /v1/recall`. Never changed; ordinary searches leave it out.",
+                "Record the output of a step",
+                "The whole tenant finds it with `POST /v1/recall`; ordinary searches leave it out. Steps cannot be \
+                 changed.",
             )
             .with_body::<WorkflowStepBody>(json!({
                 "step": "verify", "output": "all checks passed", "completed_at": "2026-01-01T00:00:00Z",
@@ -33,7 +34,7 @@ pub(super) fn workflow_endpoints() -> Vec<Endpoint> {
             .with_problems(&[REFUSED])
             .with_idempotency_key(),
         Endpoint::new(Method::GET, "/v1/workflows/{workflow}/steps", "workflow_steps", list_workflow_steps)
-            .with_description("logs", "Read a workflow's steps", "What they came to, the last recorded first.")
+            .with_description("logs", "List the steps of a workflow", "Steps with their outputs, newest first.")
             .with_query::<EntryParams>()
             .with_json_answer::<Page<LogEntryView>>(StatusCode::OK, "Steps", json!({ "items": [] })),
     ]

@@ -49,7 +49,7 @@ pub struct LogEntryView {
     #[serde(flatten)]
     pub fields: BTreeMap<String, Value>,
     pub text: String,
-    /// Who reported it.
+    /// Principal of the caller that sent the entry.
     pub by: String,
 }
 
@@ -60,14 +60,14 @@ impl From<Memory> for LogEntryView {
     }
 }
 
-/// Which entries.
+/// Page of a list of entries.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct EntryParams {
     #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, 1000>")]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<usize>,
-    /// Where the stretch before ended.
+    /// The `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 

@@ -20,7 +20,7 @@ pub struct TurnBody {
     #[serde(default)]
     #[schemars(with = "Option<TurnRoleWord>")]
     pub role: Option<TurnRole>,
-    /// Who spoke, by name.
+    /// Name of the speaker.
     #[serde(default)]
     pub speaker: Option<String>,
     /// Position in the session; default: after the turn before it.

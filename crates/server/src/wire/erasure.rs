@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::deserialize::deserialize_optional_reason;
 
-/// What is erased.
+/// Kind of the erased subject.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "Erasable")]

@@ -233,7 +233,7 @@ pub struct HistoryParams {
     pub limit: Option<usize>,
 }
 
-/// How a listing is sorted.
+/// Order of a listing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Sort {

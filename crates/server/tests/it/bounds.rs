@@ -21,7 +21,7 @@ struct Crossing {
 struct Document(Value);
 
 impl Document {
-    /// What a schema stands for: references followed, `null` beside something else left out.
+    /// The schema with references followed; of a nullable one, the part that is not `null`.
     fn meant<'a>(&'a self, schema: &'a Value) -> &'a Value {
         if let Some(target) = schema["$ref"].as_str() {
             return self

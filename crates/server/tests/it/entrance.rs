@@ -166,7 +166,7 @@ fn a_tool_call_waits_for_its_turn_and_the_next_is_refused() {
                     answer.send(one.tool("memory_search", &find)).expect("the test waits");
                 });
             }
-            // Of two calls one takes the only place in the queue. The other hears so at once.
+            // One of the two calls takes the only place in the queue; the other is refused at once.
             let refused = answers.recv().expect("an answer");
             assert_eq!(
                 (code(&refused), &refused["result"]["isError"]),

@@ -55,7 +55,7 @@ fn document(path: &str, word: &str, sections: usize, status: DocumentStatus) -> 
     DocumentText { path, text, format: DocumentFormat::Markdown, category: None, status, source: None }
 }
 
-/// What stands in a store at a document's path.
+/// Contents of a document's chunks in a store.
 fn standing(engine: &Engine, admin: &Caller, store: &str, path: &str) -> Vec<String> {
     let path_prefix = Some(format!("{path}#"));
     let filter = Filter { stores: vec![store.to_owned()], path_prefix, ..Filter::default() };
@@ -63,7 +63,7 @@ fn standing(engine: &Engine, admin: &Caller, store: &str, path: &str) -> Vec<Str
     found.memories.into_iter().map(|memory| memory.content).collect()
 }
 
-/// The text that was taken last stands, all of it and nothing else, and the record says so.
+/// Asserts that exactly the chunks of `given` are stored, and that its record agrees.
 fn stands(engine: &Engine, admin: &Caller, given: &DocumentText, sections: usize, when: &str) {
     let chunks = standing(engine, admin, "knowledge_base", &given.path);
     let all = chunks.iter().all(|chunk| given.text.contains(chunk.lines().last().expect("a line")));
@@ -91,7 +91,7 @@ fn is_one_text(engine: &Engine, admin: &Caller, path: &str, when: &str) {
 
 const PUBLISHED: DocumentStatus = DocumentStatus::Published;
 
-/// How often an ingestion of four sections over two looks at the clock.
+/// Number of clock reads while a document of two sections is replaced by one of four.
 fn looks(engine: &Engine, admin: &Caller) -> usize {
     let (watched, clock) = interrupted(engine, usize::MAX, || ());
     engine.ingest(admin, &document("watched", "old", 2, PUBLISHED)).expect("taken");

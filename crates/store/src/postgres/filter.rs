@@ -80,7 +80,7 @@ pub(super) fn table_conditions(filter: &Filter, params: &mut Vec<Param>) -> Stri
         );
     }
     if let Some(prefix) = &filter.path_prefix {
-        // The first condition gives an index its starting point.
+        // `starts_with` alone cannot use the index; the lower bound can.
         let prefix = push_param(params, prefix);
         sql += &format!(" and m.path >= {prefix} and starts_with(m.path, {prefix})");
     }

@@ -143,7 +143,7 @@ fn there_and_back(middle: &Database) {
     fill(&*opened(&first));
     equal(&quietly(&first, middle).expect("copies"));
     equal(&quietly(middle, &last).expect("copies back"));
-    // What was left out of one is left out of all.
+    // Without vectors in one database, vectors are not compared in any.
     let vectors = !opened(middle).health().expect("is well").vectors.starts_with("off");
     let was = seen(&*opened(&first), vectors);
     for database in [middle, &last] {

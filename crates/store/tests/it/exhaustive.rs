@@ -1,4 +1,4 @@
-//! What is found by words is what scoring every memory would find: the same ten, whatever a store skips to be fast.
+//! A word search that skips postings finds the same ten memories as scoring every memory.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

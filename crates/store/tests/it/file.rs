@@ -83,8 +83,8 @@ fn a_log_that_grows_is_copied_by_itself() {
     }
 }
 
-/// More than fits into memory goes to the log before it is known whether it stands; what does not stand must never come
-/// back over what somebody else wrote there since.
+/// A large transaction writes pages to the log before its commit. After a rollback they must never reappear over pages
+/// that another process wrote to the same place since.
 #[test]
 fn what_was_rolled_back_does_not_come_back_over_others() {
     let (_folder, path) = folder();
@@ -105,7 +105,7 @@ fn what_was_rolled_back_does_not_come_back_over_others() {
             (0..count).fold(world.change(), |change, number| change.with_write(Write::Row(row(number))))
         };
         let taken = world.entry("c1", at_path("a/b", &format!("too late {round}")));
-        // Rolling back reads the log only where it holds something that stands.
+        // A rollback reads the log only if it holds committed pages.
         raw.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(())).unwrap();
         one.commit(rows("ours", 200).with_write(Write::Entry(Box::new(taken)))).unwrap_err();
         // Far enough to stand where the other's pages stood.
@@ -299,7 +299,7 @@ fn history_cannot_be_rewritten_by_hand() {
 const MARK: &str = "xyzzy";
 const MARKED_BYTES: usize = 14;
 
-/// Every marked text that stands anywhere in the files of a database.
+/// Every marked text that occurs anywhere in the files of a database.
 fn marked_in_files(path: &Path) -> HashSet<String> {
     let files = std::fs::read_dir(path.parent().unwrap()).unwrap().map(|file| file.unwrap().path());
     let mut found = HashSet::new();

@@ -68,7 +68,7 @@ fn what_reads_leave_behind_waits_for_nobody() {
     // Nor does who brings a change and has other things to do.
     let (tell, told) = std::sync::mpsc::channel();
     backend.submit(Arc::new(save()), Box::new(move |outcome| tell.send(outcome).unwrap()));
-    // Only now: whoever waited above waited until his changes were lost.
+    // Released only now: if one of the calls above had waited, it would have failed.
     other.execute_batch("rollback").unwrap();
     told.recv().unwrap().unwrap();
     backend.flush().unwrap();

@@ -1,4 +1,4 @@
-//! How the server goes about a search: by its indexes, and by meaning nearly as well as one by one.
+//! Query plans of Postgres: searches use indexes, and the vector index finds nearly all that an exact search finds.
 
 use std::collections::HashSet;
 

@@ -170,7 +170,7 @@ impl<'a> World<'a> {
         VersionedEntry::from_transition(current, operation, stamp, Vec::new(), alter)
     }
 
-    /// Writes an entry with its event; answers the memory as it stands.
+    /// Writes an entry with its event; returns the memory.
     pub(crate) fn save(&self, entry: VersionedEntry) -> Memory {
         let memory = entry.memory().clone();
         let caller = self.agent("any");

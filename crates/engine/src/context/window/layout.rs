@@ -81,7 +81,7 @@ impl ConversationBudget {
         left
     }
 
-    /// Text tokens of a summary in so many tokens; 0 if that is below the minimum.
+    /// Tokens left for the text of a summary message of at most `tokens`; 0 if that is too little for a summary.
     fn summary_text_tokens(&self, tokens: Option<usize>) -> usize {
         let text = tokens.unwrap_or(0).saturating_sub(self.frame_tokens).min(SUMMARY_TOKENS_MAX);
         if text < SUMMARY_TOKENS_MIN || self.turns.is_empty() { 0 } else { text }

@@ -42,7 +42,7 @@ pub(crate) fn turns_beside_the_best_are_found(backend: &dyn Backend) {
     let neighbours = Some(Neighbours { of_best: 10, reach: 1 });
     let found = backend.find_candidates(&world.all(), &CandidateQuery { neighbours, ..find }).unwrap();
     assert_eq!(sorted(&found), ["hello there", "it was the fog again", "the harbour ferry was late"]);
-    // What is only new answers nothing, so nobody wants what was said beside it.
+    // Candidates found only because they are new match no word, so their neighbours are not added.
     let newest = CandidateQuery { newest: true, pool: 2, neighbours, ..CandidateQuery::default() };
     assert_eq!(sorted(&backend.find_candidates(&world.all(), &newest).unwrap()), ["another session", "farther off"]);
 }

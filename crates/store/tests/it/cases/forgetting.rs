@@ -36,7 +36,7 @@ pub(crate) fn redaction_takes_text_and_leaves_the_story(backend: &dyn Backend) {
         neighbours: None,
     };
     assert!(backend.find_candidates(&world.all(), &find).unwrap().candidates.is_empty());
-    // The memory lives on where it stood, and can be written again.
+    // The memory keeps its id and can get a new version.
     let third = world.save(world.revised(&now, draft("third text")));
     assert_eq!(world.get(first.id).unwrap().content, "third text");
     assert_eq!(third.version_number, 3);

@@ -79,7 +79,7 @@ pub(crate) fn a_failed_guard_writes_nothing(backend: &dyn Backend) {
     assert_eq!(backend.place_state(world.tenant, &conversation_place("c1")).unwrap().live, 1);
 }
 
-/// Many are handed over before any is waited for; each hears how its own went.
+/// Many changes are submitted before the first answer; each callback gets its own result.
 pub(crate) fn what_is_submitted_is_answered_once_it_is_written(backend: &dyn Backend) {
     let world = World::new(backend);
     let taken = world.remember("c1", "start");
@@ -165,7 +165,7 @@ pub(crate) fn versions_are_contiguous_and_newest_first(backend: &dyn Backend) {
     let page = backend.list_versions(&world.all(), memory.id, Some(4), 2).unwrap();
     assert_eq!(page.iter().map(|v| v.number).collect::<Vec<_>>(), [3, 2]);
     assert_eq!(backend.get_version(&world.all(), first.id).unwrap().as_ref(), Some(first));
-    // A version that follows another than the one that stands came second.
+    // A version whose predecessor is not the current version lost a race.
     let stale = world.revised(&versions[2].memory, draft("late"));
     let error = backend.commit(world.change().with_write(Write::Entry(Box::new(stale)))).unwrap_err();
     assert!(matches!(guard_of(error), Guard::VersionIs { .. }));
@@ -320,7 +320,7 @@ pub(crate) fn later_is_written_by_flush(backend: &dyn Backend) {
     let never = Guard::RoomLeft { place: conversation_place("c1"), live_max: 0 };
     backend.commit_later(world.change().with_guard(never));
     assert!(backend.flush().is_ok());
-    // Another failure takes no neighbour with it, and flush says so once.
+    // Another failure does not affect other changes, and the next flush reports it once.
     let nobody = engine::model::id::TenantId(world.fresh());
     backend.commit_later(engine::ports::change::Change::new(nobody, world.now()));
     world.remember("c1", "after");
