@@ -38,7 +38,9 @@ impl McpArgs {
         let named_by_client = self.agent.is_none() && !chosen;
         let session = Session::open(&agent_config(&loaded.config, self.agent, chosen))?;
         let setup = DoorSetup { toolsets: self.tools, write_tools: self.write_tools };
-        let mut door = Door::new(session.engine.clone(), session.caller.clone(), setup).with_ordered_calls();
+        let mut door = Door::new(session.engine.clone(), session.caller.clone(), setup)
+            .with_limits(&loaded.config.server.limits)
+            .with_ordered_calls();
         if named_by_client {
             door = door.with_client_name();
         }
