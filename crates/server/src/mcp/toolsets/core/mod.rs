@@ -63,7 +63,7 @@ pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[
     ToolSpec {
         name: "memory_list",
         title: "List memories",
-        description: "List the memories under a path of a store.",
+        description: "Memories under a path of a store.",
         effect: ToolEffect::Read,
         input: || {
             object_schema(
