@@ -65,7 +65,7 @@ pub use tenant::stores::NewStore;
 pub use upkeep::{UpkeepOptions, UpkeepReport};
 pub use write::patch::{Patch, PatchOutcome};
 pub use write::remember::{PendingSave, SaveStep};
-pub use write::remember::{Remembered, SaveOutcome, SavedMemory};
+pub use write::{Remembered, SaveOutcome, SavedMemory};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

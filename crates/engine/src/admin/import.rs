@@ -21,8 +21,7 @@ use crate::safety::{self, Concern};
 use crate::tenant::bans::{BanKey, KEYS_MAX};
 use crate::tenant::{bans, stores};
 use crate::text::digest::content_sha256;
-use crate::write::remember::{Remembered, SaveOutcome};
-use crate::write::{clear, remember};
+use crate::write::{Remembered, SaveOutcome, clear, remember};
 
 /// Result of an import.
 #[derive(Clone, Debug, Default, serde::Serialize)]

@@ -18,8 +18,7 @@ use crate::model::vocabulary::{Kind, Operation, Trust};
 use crate::ports::change::{Change, Write};
 use crate::ports::{Tenant, embedding, row};
 use crate::tenant::stores::{self, checked_slug};
-use crate::write::remember::SaveOutcome;
-use crate::write::{clear, plan};
+use crate::write::{SaveOutcome, clear, plan};
 
 /// Record that a document was seeded once, so that it is not seeded again after it was deleted.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

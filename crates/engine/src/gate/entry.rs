@@ -1,16 +1,16 @@
 //! Versioned entries: a memory with its new version, ready to be written; built from a cleared draft or a transition.
 
-use jiff::Timestamp;
+use jiff::{Timestamp, ToSpan as _};
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
-use super::{ClearedDraft, compute_expiry};
+use super::ClearedDraft;
 use crate::model::caller::Caller;
 use crate::model::guard::Guard;
 use crate::model::id::{MemoryId, VersionId};
 use crate::model::memory::{Evidence, Memory};
 use crate::model::ruleset::Ruleset;
 use crate::model::vector::Embedding;
-use crate::model::vocabulary::{Operation, State};
+use crate::model::vocabulary::{Operation, ScopeKind, State, Trust};
 use crate::safety;
 use crate::text::digest::content_sha256;
 use crate::text::entities;
@@ -342,5 +342,21 @@ fn push_nfc(part: &str, text: &mut String) {
     match part.is_ascii() || is_nfc_quick(part.chars()) == IsNormalized::Yes {
         true => text.push_str(part),
         false => text.extend(part.nfc()),
+    }
+}
+
+/// Expiry of a new version: stated, else by TTL class, else by scope and trust (an agent's drafts in a conversation).
+fn compute_expiry(cleared: &ClearedDraft, ruleset: &Ruleset, now: Timestamp) -> Option<Timestamp> {
+    // Days of 24 hours: calendar days depend on a time zone.
+    let in_days = |days: u32| now.checked_add((i64::from(days) * 24).hours()).ok();
+    if cleared.draft.expires_at.is_some() {
+        return cleared.draft.expires_at;
+    }
+    if let Some(class) = cleared.draft.ttl {
+        return ruleset.ttl_days.get(&class).and_then(|days| in_days(*days));
+    }
+    match (cleared.scope.kind(), cleared.permit.trust) {
+        (ScopeKind::Conversation, Trust::AgentDraft) => ruleset.conversation_draft_days.and_then(in_days),
+        _ => None,
     }
 }

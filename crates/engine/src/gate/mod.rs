@@ -31,7 +31,7 @@ pub use scan::{ScannedDraft, scan_draft};
 pub use validate::{check_label, check_name, normalize_path};
 pub(crate) use validate::{check_text, normalize_draft, normalize_new_path};
 
-use jiff::{Timestamp, ToSpan};
+use jiff::Timestamp;
 
 use crate::gate::allow_list::AllowList;
 use crate::model::caller::Caller;
@@ -288,20 +288,4 @@ fn assign_importance(draft: Draft, kind: Kind) -> Draft {
     let permanent = (class == TtlClass::Remember).then_some(lifecycle::FULL_IMPORTANCE);
     let importance = draft.importance.or(permanent).unwrap_or(estimate.importance);
     Draft { importance: Some(importance), ttl: Some(class), ..draft }
-}
-
-/// Expiry of a new version: stated, else by TTL class, else by scope and trust (an agent's drafts in a conversation).
-fn compute_expiry(cleared: &ClearedDraft, ruleset: &Ruleset, now: Timestamp) -> Option<Timestamp> {
-    // Days of 24 hours: calendar days depend on a time zone.
-    let in_days = |days: u32| now.checked_add((i64::from(days) * 24).hours()).ok();
-    if cleared.draft.expires_at.is_some() {
-        return cleared.draft.expires_at;
-    }
-    if let Some(class) = cleared.draft.ttl {
-        return ruleset.ttl_days.get(&class).and_then(|days| in_days(*days));
-    }
-    match (cleared.scope.kind(), cleared.permit.trust) {
-        (ScopeKind::Conversation, Trust::AgentDraft) => ruleset.conversation_draft_days.and_then(in_days),
-        _ => None,
-    }
 }

@@ -28,8 +28,7 @@ use crate::removal::quarantine;
 use crate::review::propose::{self, ProposalOutcome};
 use crate::tenant::stores;
 use crate::text::normalize;
-use crate::write::remember::SaveOutcome;
-use crate::write::{clear, draft_review, plan};
+use crate::write::{SaveOutcome, clear, draft_review, plan};
 
 /// A fact about a person or a project, proposed for the profile layer.
 #[derive(Clone, Debug)]

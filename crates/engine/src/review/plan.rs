@@ -21,8 +21,7 @@ use crate::removal::{forget, redact};
 use crate::review::promotion_notice::{self, Notice, PROMOTION, display_address};
 use crate::safety;
 use crate::tenant::stores;
-use crate::write::remember::SaveOutcome;
-use crate::write::{clear, plan};
+use crate::write::{SaveOutcome, clear, plan};
 
 /// Outcome of planning an approval.
 pub(crate) enum ApprovalPlan {

@@ -14,8 +14,7 @@ use crate::model::vocabulary::{EvidenceKind, Kind, Layer, Operation};
 use crate::ports::change::Change;
 use crate::ports::{embedding, row};
 use crate::tenant::stores;
-use crate::write::remember::SaveOutcome;
-use crate::write::{clear, plan};
+use crate::write::{SaveOutcome, clear, plan};
 
 /// Store of the notices.
 const LAYERS_STORE: &str = "layers";

@@ -16,7 +16,8 @@ use crate::model::vocabulary::{EvidenceKind, Kind, Operation};
 use crate::ports::change::Change;
 use crate::ports::{Filter, ListCursor, SortOrder};
 use crate::recall::read::Listing;
-use crate::write::remember::{self, Remembered};
+use crate::write::Remembered;
+use crate::write::remember;
 
 /// An audit log entry sent by a caller.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -17,8 +17,7 @@ use crate::ports::{Filter, PageRequest, SortOrder, retry};
 use crate::recall::read::cursor_after;
 use crate::recall::visibility;
 use crate::tenant::{erasures, stores};
-use crate::write::batch;
-use crate::write::remember::Remembered;
+use crate::write::{Remembered, batch};
 
 /// Store of the turns.
 pub const EPISODES_STORE: &str = "episodes";

@@ -20,7 +20,7 @@ use crate::ports::row::{self, Paging, RecordPage};
 use crate::ports::transition::Transition;
 use crate::ports::{Filter, SortOrder};
 use crate::recall::{read, visibility};
-use crate::write::remember::Remembered;
+use crate::write::Remembered;
 
 /// Input of [`Engine::close_run`].
 #[derive(Clone, Debug)]

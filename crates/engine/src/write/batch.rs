@@ -13,8 +13,7 @@ use crate::ports::change::Change;
 use crate::ports::{embedding, refusals};
 use crate::recall::lineage;
 use crate::tenant::stores;
-use crate::write::remember::{Remembered, SaveOutcome, SavedMemory};
-use crate::write::{clear, plan, quota, remember};
+use crate::write::{Remembered, SaveOutcome, SavedMemory, clear, plan, quota, remember};
 
 /// Whether drafts without a path can be saved here in one transaction: only if none depends on what the place holds.
 pub(crate) fn can_save_as_batch(engine: &Engine, caller: &Caller, store: &Store, scope: &Scope) -> Result<bool, Error> {

@@ -1,5 +1,7 @@
 //! Runs the gate on a draft, with its context looked up: opt-in, bans, allowed findings, trust of the sources.
 
+use std::sync::Arc;
+
 use crate::Engine;
 use crate::gate::{self, ClearedDraft, GateContext, GateError, WriteIntent};
 use crate::model::caller::Caller;
@@ -10,13 +12,48 @@ use crate::model::run::Run;
 use crate::model::scope::Scope;
 use crate::model::store::Store;
 use crate::model::vocabulary::Trust;
+use crate::policy;
 use crate::ports::row;
 use crate::recall::visibility;
 use crate::safety::classifier::{Classifier, CountedClassifier};
 use crate::tenant::bans::BanKey;
 use crate::tenant::erasures::erasure_count_guard;
 use crate::tenant::pipelines::OptIn;
-use crate::tenant::{allow_list, bans, erasures, stores};
+use crate::tenant::{allow_list, bans, cache, erasures, stores};
+
+/// A draft that passed the gate, and its store.
+pub(crate) struct ReadyDraft {
+    pub store: Arc<Store>,
+    pub cleared: ClearedDraft,
+}
+
+/// Clears a draft at the gate, on cached rows of the tenant. Guards check those rows again in the transaction.
+pub(crate) fn prepare_draft(
+    engine: &Engine,
+    caller: &Caller,
+    intent: WriteIntent,
+    draft: &Draft,
+) -> Result<Result<ReadyDraft, Refusal>, Error> {
+    // Only opened here: a refused save must not create a store that is made on first use.
+    let store = match engine.tenant_cache.store(caller.tenant, &draft.store) {
+        Some(store) => store,
+        None => Arc::new(stores::open_store(engine, caller, &draft.store)?),
+    };
+    let scope = policy::scope_for(caller, store.scope, draft.system.as_deref())?;
+    if let Some(refusal) = closed_run_refusal(engine, caller, &scope)? {
+        return Ok(Err(refusal));
+    }
+    let (keys, erasures) =
+        (bans::cached_ban_keys(engine, caller.tenant)?, erasures::cached_erasure_count(engine, caller.tenant)?);
+    let cleared = match clear_draft_with_keys(engine, caller, intent, &store, &scope, draft.clone(), &keys)? {
+        Ok(cleared) => cleared,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let store = stores::cached_store_for_write(engine, caller, &draft.store)?;
+    let cache_guards =
+        [bans::ban_key_count_guard(&keys), cache::open_store_guard(&store), erasure_count_guard(erasures)];
+    Ok(Ok(ReadyDraft { store, cleared: cleared.with_guards(cache_guards) }))
+}
 
 /// Refusal of a save into the working memory of a closed run.
 pub(crate) fn closed_run_refusal(engine: &Engine, caller: &Caller, scope: &Scope) -> Result<Option<Refusal>, Error> {

@@ -24,3 +24,35 @@ pub(crate) mod remember;
 pub(crate) mod rename;
 pub(crate) mod target;
 pub(crate) mod verify_by;
+
+use crate::model::id::MemoryId;
+use crate::model::memory::Memory;
+use crate::model::refusal::Refusal;
+use crate::model::vocabulary::Dedup;
+
+/// The answer to a save.
+#[derive(Debug, Clone)]
+pub enum Remembered {
+    Saved(Box<SavedMemory>),
+    Refused(Refusal),
+}
+
+#[derive(Debug, Clone)]
+pub struct SavedMemory {
+    pub memory: Memory,
+    pub outcome: SaveOutcome,
+    /// The rule that matched an existing memory; `None` for a new one.
+    pub deduped_by: Option<Dedup>,
+    /// An existing memory with a similar hint that states another fact.
+    pub near: Option<MemoryId>,
+    pub warnings: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SaveOutcome {
+    Created,
+    Updated,
+    /// A duplicate: nothing was written.
+    Unchanged,
+}

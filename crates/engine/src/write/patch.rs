@@ -14,8 +14,7 @@ use crate::ports::change::Change;
 use crate::ports::{Address, embedding, refusals};
 use crate::recall::read;
 use crate::tenant::stores;
-use crate::write::remember::{Remembered, SaveOutcome};
-use crate::write::{clear, plan};
+use crate::write::{Remembered, SaveOutcome, clear, plan};
 
 /// New content for one memory.
 #[derive(Clone, Debug)]

@@ -14,9 +14,8 @@ use crate::ports::embedding;
 use crate::recall::read;
 use crate::recall::usage::{self, Touch};
 use crate::tenant::stores;
-use crate::write::remember::{SaveOutcome, SavedMemory};
 use crate::write::target::{self, SaveTarget};
-use crate::write::{draft_review, quota};
+use crate::write::{SaveOutcome, SavedMemory, draft_review, quota};
 
 /// Finds the target of a cleared draft and plans the save. No change if the draft is a duplicate.
 ///

@@ -12,50 +12,21 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::Engine;
-use crate::gate::{ClearedDraft, WriteIntent};
+use crate::gate::WriteIntent;
 use crate::model::caller::Caller;
 use crate::model::error::{Error, StoreError};
 use crate::model::guard::Guard;
-use crate::model::id::{MemoryId, TenantId};
+use crate::model::id::TenantId;
 use crate::model::memory::{Draft, Memory};
 use crate::model::refusal::Refusal;
 use crate::model::row::RowKind;
-use crate::model::store::Store;
-use crate::model::vocabulary::{Dedup, Operation};
-use crate::policy;
+use crate::model::vocabulary::Operation;
 use crate::ports::change::{Change, CommitResult};
 use crate::ports::{StoreCallback, refusals};
 use crate::recall::lineage;
-use crate::tenant::erasures::erasure_count_guard;
-use crate::tenant::{bans, cache, erasures, stores};
-use crate::write::{clear, plan};
-
-/// The answer to a save.
-#[derive(Debug, Clone)]
-pub enum Remembered {
-    Saved(Box<SavedMemory>),
-    Refused(Refusal),
-}
-
-#[derive(Debug, Clone)]
-pub struct SavedMemory {
-    pub memory: Memory,
-    pub outcome: SaveOutcome,
-    /// The rule that matched an existing memory; `None` for a new one.
-    pub deduped_by: Option<Dedup>,
-    /// An existing memory with a similar hint that states another fact.
-    pub near: Option<MemoryId>,
-    pub warnings: Vec<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SaveOutcome {
-    Created,
-    Updated,
-    /// A duplicate: nothing was written.
-    Unchanged,
-}
+use crate::tenant::erasures;
+use crate::write::clear::ReadyDraft;
+use crate::write::{Remembered, SavedMemory, clear, plan};
 
 /// The next step of a save.
 pub enum SaveStep {
@@ -89,12 +60,6 @@ struct SaveRequest {
     attempt: usize,
     /// Start of the first attempt: an erasure of the tenant after it ends the save.
     begun_at: Timestamp,
-}
-
-/// A draft that passed the gate, and its store.
-struct ReadyDraft {
-    store: Arc<Store>,
-    cleared: ClearedDraft,
 }
 
 impl Engine {
@@ -172,7 +137,7 @@ pub(crate) fn plan_save_at_path(
     caller: &Caller,
     draft: &Draft,
 ) -> Result<Result<(Change, Memory), Refusal>, Error> {
-    let ReadyDraft { store, cleared } = match prepare_draft(engine, caller, WriteIntent::Write, draft)? {
+    let ReadyDraft { store, cleared } = match clear::prepare_draft(engine, caller, WriteIntent::Write, draft)? {
         Ok(ready) => ready,
         Err(refusal) => return Ok(Err(refusal)),
     };
@@ -212,7 +177,7 @@ fn attempt_save(engine: &Engine, caller: &Caller, request: SaveRequest) -> Resul
     if request.attempt >= engine.limits().commit_attempts {
         return Err(Error::conflict("conflict.lost_race", "many writers are at this place; try again"));
     }
-    let ReadyDraft { store, cleared } = match prepare_draft(engine, caller, request.intent, &request.draft)? {
+    let ReadyDraft { store, cleared } = match clear::prepare_draft(engine, caller, request.intent, &request.draft)? {
         Ok(ready) => ready,
         Err(refusal) => return Ok(refusal_step(engine, caller, &request.draft.store, refusal)),
     };
@@ -225,34 +190,6 @@ fn attempt_save(engine: &Engine, caller: &Caller, request: SaveRequest) -> Resul
         }
         None => SaveStep::Done(Remembered::Saved(saved)),
     })
-}
-
-/// Clears a draft at the gate, on cached rows of the tenant. Guards check those rows again in the transaction.
-fn prepare_draft(
-    engine: &Engine,
-    caller: &Caller,
-    intent: WriteIntent,
-    draft: &Draft,
-) -> Result<Result<ReadyDraft, Refusal>, Error> {
-    // Only opened here: a refused save must not create a store that is made on first use.
-    let store = match engine.tenant_cache.store(caller.tenant, &draft.store) {
-        Some(store) => store,
-        None => Arc::new(stores::open_store(engine, caller, &draft.store)?),
-    };
-    let scope = policy::scope_for(caller, store.scope, draft.system.as_deref())?;
-    if let Some(refusal) = clear::closed_run_refusal(engine, caller, &scope)? {
-        return Ok(Err(refusal));
-    }
-    let (keys, erasures) =
-        (bans::cached_ban_keys(engine, caller.tenant)?, erasures::cached_erasure_count(engine, caller.tenant)?);
-    let cleared = match clear::clear_draft_with_keys(engine, caller, intent, &store, &scope, draft.clone(), &keys)? {
-        Ok(cleared) => cleared,
-        Err(refusal) => return Ok(Err(refusal)),
-    };
-    let store = stores::cached_store_for_write(engine, caller, &draft.store)?;
-    let cache_guards =
-        [bans::ban_key_count_guard(&keys), cache::open_store_guard(&store), erasure_count_guard(erasures)];
-    Ok(Ok(ReadyDraft { store, cleared: cleared.with_guards(cache_guards) }))
 }
 
 /// Step that logs a refusal before it is answered.
