@@ -270,12 +270,15 @@ pub fn may_import(caller: &Caller, permit: WritePermit) -> Result<WritePermit, R
     }
 }
 
+const PROPOSE_FORGET_HINT: &str =
+    "propose to forget it, and a person decides: `ingrain propose --forget` or `POST /v1/reviews/forget`";
+
 /// Forgetting a memory: as [`may_write`], except that a system's memory needs `manage` on the system, and an unattended
 /// caller deletes nothing.
 pub fn may_forget(caller: &Caller, store: &Store, memory: &Memory) -> Result<(), Refusal> {
     if caller.unattended {
         return Err(Refusal::new("policy.unattended_delete", "an unattended run cannot delete memories")
-            .with_hint("ask a person to delete it"));
+            .with_hint(PROPOSE_FORGET_HINT));
     }
     match &memory.scope {
         Scope::System { system } if !caller.has_grant(system, Grant::Manage) => {
@@ -284,9 +287,7 @@ pub fn may_forget(caller: &Caller, store: &Store, memory: &Memory) -> Result<(),
         // `user_preference` and `true` pass the kind and opt-in rows: those limit what is added, and the caller has
         // already found the memory among those it may read.
         scope => match may_write(caller, store, scope, Kind::UserPreference, true) {
-            Err(refusal) if refusal.code == NEEDS_PROMOTION => Err(refusal.with_hint(
-                "a person decides: propose to forget it, `ingrain propose --forget` or `POST /v1/reviews/forget`",
-            )),
+            Err(refusal) if refusal.code == NEEDS_PROMOTION => Err(refusal.with_hint(PROPOSE_FORGET_HINT)),
             permitted => permitted.map(|_| ()),
         },
     }

@@ -262,7 +262,8 @@ fn load_from(global: &GlobalArgs, environment: &Environment, must_exist: bool) -
         .with_file(&file, &text)?
         .with_environment(environment)?
         .with_flags(global)?;
-    let config: Config = layers.deserialize_as()?;
+    let config: Config =
+        layers.deserialize_as().map_err(|message| setting_layers::invalid_setting("the settings", &message))?;
     validate::check_config(&config, &layers)?;
     Ok(LoadedConfig { config, file, layers })
 }

@@ -105,11 +105,8 @@ impl Failure {
             Failure::Engine(Error::NotFound { what }) => {
                 // `what` begins with a noun, as in "store `notes`".
                 let noun = what.split(' ').next().unwrap_or_default();
-                LIST_COMMANDS
-                    .iter()
-                    .find(|(name, _)| *name == noun)
-                    .map(|(_, where_to)| format!("{where_to} lists them"))
-                    .or_else(|| hint_for_code(self.code()).map(str::to_owned))
+                let listed = LIST_HINTS.iter().find(|(name, _)| *name == noun).map(|(_, hint)| *hint);
+                listed.or_else(|| hint_for_code(self.code())).map(str::to_owned)
             }
             _ => hint_for_code(self.code()).map(str::to_owned),
         }
@@ -161,18 +158,20 @@ fn is_refusal(code: &str) -> bool {
 }
 
 /// Command that lists the records, by the noun of a "not found" error.
-const LIST_COMMANDS: &[(&str, &str)] = &[
-    ("store", "`ingrain store list`"),
-    ("review", "`ingrain review list --state all`"),
-    ("run", "`ingrain run list`"),
-    ("receipt", "`ingrain receipt list`"),
-    ("certificate", "`ingrain certificate list`"),
-    ("ban", "`ingrain ban list`"),
-    ("session", "`ingrain episodes sessions`"),
-    ("document", "`ingrain ingest`"),
-    ("key", "`ingrain key list`"),
-    ("pipeline", "`ingrain pipeline list`"),
-    ("tenant", "`ingrain tenant list`"),
+const LIST_HINTS: &[(&str, &str)] = &[
+    ("store", "`ingrain store list` lists the stores"),
+    ("review", "`ingrain review list --state all` lists the reviews"),
+    ("run", "`ingrain run list` lists the runs"),
+    ("receipt", "`ingrain receipt list` lists the receipts"),
+    ("certificate", "`ingrain certificate list` lists the certificates"),
+    ("ban", "`ingrain ban list` lists the bans"),
+    ("session", "`ingrain episodes sessions` lists the sessions"),
+    ("document", "`ingrain ingest` lists the documents"),
+    ("key", "`ingrain key list` lists the keys"),
+    ("pipeline", "`ingrain pipeline list` lists the pipelines"),
+    ("tenant", "`ingrain tenant list` lists the tenants"),
+    ("allowed", "`ingrain scan allowed` lists the allowed values"),
+    ("version", "`ingrain history ID` lists the versions of a memory"),
 ];
 
 /// Next step by error code, in terms of CLI flags.
@@ -180,7 +179,7 @@ fn hint_for_code(code: &str) -> Option<&'static str> {
     Some(match code {
         "not_found" => "`ingrain list` lists what you may read; `--state all` includes forgotten memories",
         "conflict.sha256" => "read it again and repeat with the current sha256",
-        "conflict.lost_race" => "try again: another process wrote at the same time",
+        "conflict.lost_race" => "read the current state and repeat the command",
         "conflict.nothing_there" => "leave out `--expect` to create it",
         "policy.read_revoked" | "policy.manage_revoked" => {
             "an admin sets the rules of a role: `[roles.ROLE] rules` in config.toml"

@@ -55,7 +55,7 @@ async fn read_json_object(request: Request, app: &App) -> Result<Bytes, Problem>
 }
 
 fn body_mismatch(reason: &str) -> Problem {
-    Problem::bad_request("shape.json", format!("the body does not fit {reason}"))
+    Problem::bad_request("shape.json", format!("the body is invalid: {reason}"))
 }
 
 fn is_json(value: &str) -> bool {
@@ -98,7 +98,7 @@ impl<T: DeserializeOwned> FromRequestParts<App> for QueryParams<T> {
             return Err(Problem::bad_request("shape.query", format!("parameter `{name}` has no value: leave it out")));
         }
         let read = decode_error::from_query(query).map(QueryParams);
-        read.map_err(|reason| Problem::bad_request("shape.query", format!("a parameter does not fit: {reason}")))
+        read.map_err(|reason| Problem::bad_request("shape.query", format!("the query string is invalid: {reason}")))
     }
 }
 
@@ -109,9 +109,14 @@ impl<T: std::str::FromStr> FromRequestParts<App> for PathParam<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<PathParam<T>, Problem> {
-        let missing = || Problem::new(StatusCode::NOT_FOUND, "not_found", "there is nothing with that id or name");
-        let Path(text) = Path::<String>::from_request_parts(parts, app).await.map_err(|_| missing())?;
-        text.parse().map(PathParam).map_err(|_| missing())
+        let not_found = |message: &str| Problem::new(StatusCode::NOT_FOUND, "not_found", message);
+        let path = Path::<String>::from_request_parts(parts, app).await;
+        let Path(text) = path.map_err(|_| not_found("the id or name in the path is not valid UTF-8"))?;
+        text.parse().map(PathParam).map_err(|_| {
+            // Shortened: it comes from the client and is quoted back.
+            let shown: String = text.chars().filter(|c| !c.is_control()).take(40).collect();
+            not_found(&format!("`{shown}` is not an id"))
+        })
     }
 }
 

@@ -9,19 +9,21 @@ use crate::problem::PROBLEM_TYPE;
 use crate::rest;
 use crate::wire::ProblemShape;
 
-const API_DESCRIPTION: &str = "Governed memory for AI agents. Send a key as `Authorization: Bearer ing_…`. Where the \
-                               key may, `X-Agent-Id`, `X-User-Id`, `X-Conversation-Id`, `X-Session-Id`, `X-Run-Id` \
-                               and `X-Pipeline-Id` say more about who asks. Failures are problem documents with a \
-                               `code` that never changes. What you may not see is not found.";
+const API_DESCRIPTION: &str = "Governed memory for AI agents. Send a key as `Authorization: Bearer ing_…`. The \
+                               headers `X-Agent-Id`, `X-User-Id`, `X-Conversation-Id`, `X-Session-Id`, `X-Run-Id` \
+                               and `X-Pipeline-Id` identify the caller further, if the key may set them. Failures \
+                               are problem documents with a stable `code`. Records that the caller may not see are \
+                               answered with 404.";
 
-const IDEMPOTENCY_HELP: &str = "Sent again within 24 hours, the call is answered again, not done again; while the \
-                                first is under way it is 409 with `Retry-After`, and 409 `idempotency.answer_lost` \
-                                where the server died after it had written something";
+const IDEMPOTENCY_HELP: &str = "A request with the same key within 24 hours gets the first answer and is not executed \
+                                again. 409 with `Retry-After` while the first request runs; 409 \
+                                `idempotency.answer_lost` if the server stopped after a write but before the answer \
+                                was stored";
 
 // In the order of the reference.
 const TAGS: &[(&str, &str)] = &[
-    ("memories", "Save, read, list, patch, forget, pin; history"),
-    ("search", "Find memories and see why; scan texts"),
+    ("memories", "Save, read, list, patch, forget and pin memories, and read their history"),
+    ("search", "Search memories, explain results and scan texts"),
     ("context", "The memories shown to a model, and receipts of them"),
     ("reviews", "Proposals and their decisions"),
     ("layers", "Profile facts, and proposals to merge similar memories"),

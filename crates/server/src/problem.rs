@@ -192,7 +192,7 @@ impl From<Error> for Problem {
                     None => problem,
                 }
             }
-            // A guard of the commit failed: another write came first.
+            // A guard of the commit failed; the transaction was rolled back.
             Error::Store(StoreError::Guard(_)) => Problem::new(StatusCode::CONFLICT, code, detail),
             Error::Store(error) => {
                 // Logged once, here. The driver's message is not for callers.
@@ -206,7 +206,17 @@ impl From<Error> for Problem {
                             "the database file was removed or replaced while the server runs: restart the server";
                         Problem::new(StatusCode::SERVICE_UNAVAILABLE, code, detail)
                     }
-                    _ => Problem::busy(code, "the database cannot do this right now"),
+                    StoreError::Busy(_) => Problem::busy(
+                        code,
+                        "another process is writing to the database; the request was not completed; try again",
+                    ),
+                    StoreError::Unwritable(_) => Problem::busy(code, "the database is full or cannot be written"),
+                    StoreError::SchemaTooNew { .. } => {
+                        Problem::busy(code, "the database was written by a newer version of ingrain: upgrade ingrain")
+                    }
+                    StoreError::Unavailable(_) | StoreError::Guard(_) => {
+                        Problem::busy(code, "the database is not reachable; try again")
+                    }
                 }
             }
         }

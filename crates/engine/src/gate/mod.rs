@@ -256,7 +256,8 @@ fn complete_evidence(mut given: Vec<Evidence>, context: GateContext<'_>) -> Resu
     let caller = context.caller;
     if given.is_empty() && context.ruleset.evidence == EvidenceRule::Required {
         if caller.role.is_program() {
-            return Err(Refusal::new("evidence.missing", "this store needs evidence for every claim")
+            let message = format!("store `{}` requires evidence, and none was given", context.store.slug);
+            return Err(Refusal::new("evidence.missing", message)
                 .with_hint("name the source as evidence, such as `tool call 17`"));
         }
         let kind = match caller.role {

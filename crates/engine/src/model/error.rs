@@ -93,7 +93,7 @@ impl Error {
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// A guard of the change did not hold. The transaction was rolled back; the caller may read again and retry.
-    #[error("another write came first")]
+    #[error("another write came first; this change was not saved; read it again and retry")]
     Guard(Guard),
     #[error("the database is not reachable right now: {0}")]
     Unavailable(String),

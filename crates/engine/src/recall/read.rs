@@ -198,7 +198,7 @@ impl Engine {
 
 /// The version of a memory that was current at a past time.
 fn load_as_of(engine: &Engine, caller: &Caller, reference: &MemoryReference, at: Timestamp) -> Result<Memory, Error> {
-    let missing = || Error::not_found(format!("a memory there at {at}"));
+    let missing = || Error::not_found(format!("version of this memory at {at}"));
     let readable = visibility::visible_to(engine, caller)?;
     let id = match reference {
         MemoryReference::Id(id) => *id,

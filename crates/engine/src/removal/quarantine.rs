@@ -80,7 +80,7 @@ fn quarantine_once(
         held.extend(lineage::find_descendants(engine, caller.tenant, &HashSet::from([root.id]), &[State::Active])?);
     }
     if held.is_empty() {
-        let reason = format!("the memory is {}, and nothing active is derived from it", root.state);
+        let reason = format!("the memory is already {}; nothing to hold back", root.state);
         return Err(Error::conflict("conflict.state", reason));
     }
     let mark = quarantine_mark(root.id, reason);

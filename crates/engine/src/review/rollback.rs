@@ -56,7 +56,7 @@ impl Engine {
             return Ok(RollbackOutcome::Refused(refusals::log_refusal(self, caller, &store.slug, refusal)?));
         }
         if current.state != State::Active {
-            let reason = format!("the memory is {}, only an active one can be rolled back", current.state);
+            let reason = format!("only an active memory can be rolled back; this one is {}", current.state);
             return Err(Error::conflict("conflict.not_active", reason));
         }
         let now = self.clock.now();

@@ -15,12 +15,12 @@ pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     let read = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let (line, column) = (error.inner().line(), error.inner().column());
         format!(
-            "at line {line}, column {column}: {}",
+            "line {line}, column {column}: {}",
             describe_error(&error.path().to_string(), &error.inner().to_string())
         )
     })?;
     let trailing = |error: serde_json::Error| {
-        format!("at line {}, column {}: unexpected text after the JSON value", error.line(), error.column())
+        format!("line {}, column {}: unexpected text after the JSON value", error.line(), error.column())
     };
     json.end().map(|()| read).map_err(trailing)
 }

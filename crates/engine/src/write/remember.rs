@@ -151,9 +151,7 @@ pub(crate) fn plan_save_at_path(
 
 fn ensure_not_expired(engine: &Engine, draft: &Draft) -> Result<(), Error> {
     match draft.expires_at {
-        Some(at) if at <= engine.clock.now() => {
-            Err(Error::invalid("shape.expired", "it would expire before it is saved: name a later time"))
-        }
+        Some(at) if at <= engine.clock.now() => Err(Error::invalid("shape.expired", "the expiry is in the past")),
         _ => Ok(()),
     }
 }

@@ -121,7 +121,7 @@ fn print_window(job: &Job<'_>, file: &Path, folders: &[PathBuf]) -> Result<(), F
         true => read_stdin()?,
         false => read_text_file(file)?,
     };
-    let wrong = |words: String| Failure::user_error("shape.window", format!("the window is not valid {words}"));
+    let wrong = |words: String| Failure::user_error("shape.window", format!("the window is not valid: {words}"));
     let mut request: WindowRequest = decode_error::from_slice(text.as_bytes()).map_err(wrong)?;
     let mut left_out = Vec::new();
     for folder in folders {

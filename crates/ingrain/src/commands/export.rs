@@ -273,7 +273,7 @@ impl ImportArgs {
         let name = self.path.display();
         match std::fs::read(&self.path).map(|bytes| decode_error::from_slice::<ExportFile>(&bytes)) {
             Err(error) => self.read_failure(&error),
-            Ok(Err(words)) => Failure::user_error("shape.export", format!("`{name}` is not an export {words}")),
+            Ok(Err(words)) => Failure::user_error("shape.export", format!("`{name}` is not a valid export: {words}")),
             Ok(Ok(_)) => Failure::user_error("input.unreadable", format!("`{name}` changed while it was read")),
         }
     }

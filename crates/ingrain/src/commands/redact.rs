@@ -178,7 +178,7 @@ impl CertificateArgs {
 
 fn parse_certificate(text: &str) -> Result<Certificate, Failure> {
     decode_error::from_slice(text.as_bytes())
-        .map_err(|words| Failure::user_error("shape.certificate", format!("the certificate is not valid {words}")))
+        .map_err(|words| Failure::user_error("shape.certificate", format!("the certificate is not valid: {words}")))
 }
 
 fn render_certificates(job: &Job<'_>, certificates: &[Certificate]) -> String {

@@ -74,7 +74,7 @@ impl Layers {
             return Ok(self);
         }
         // Deserialized here too, so that an error names the file and not a later layer.
-        self.deserialize_as::<Config>().map_err(|failure| invalid_setting(&name, &failure.message()))?;
+        self.deserialize_as::<Config>().map_err(|message| invalid_setting(&name, &message))?;
         Ok(self)
     }
 
@@ -103,7 +103,7 @@ impl Layers {
                 self.set_value(&key, parsed, format!("env {name}"));
             }
         }
-        self.deserialize_as::<Config>().map_err(|failure| invalid_setting("the environment", &failure.message()))?;
+        self.deserialize_as::<Config>().map_err(|message| invalid_setting("the environment", &message))?;
         Ok(self)
     }
 
@@ -114,10 +114,11 @@ impl Layers {
         Ok(self)
     }
 
-    pub(super) fn deserialize_as<T: DeserializeOwned>(&self) -> Result<T, Failure> {
+    /// The merged settings. The error is the message of the parser, without the origin of the setting.
+    pub(super) fn deserialize_as<T: DeserializeOwned>(&self) -> Result<T, String> {
         Value::Table(self.merged.clone())
             .try_into()
-            .map_err(|error| invalid_setting("the settings", &error.to_string()))
+            .map_err(|error: toml::de::Error| error.to_string().trim().to_owned())
     }
 
     pub(super) fn settings(&self) -> Vec<Setting> {

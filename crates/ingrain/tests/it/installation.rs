@@ -126,8 +126,9 @@ fn an_empty_file_with_a_write_ahead_log_is_not_opened() {
 fn hints_do_not_point_back_to_the_failing_command() {
     let world = World::new().configured("bogus = 1\n");
     for line in ["config show", "doctor"] {
-        let hint = text(&world.fails(2, line, &[])["hint"]);
-        assert!(hint.contains("--config /dev/null"), "{line}: {hint}");
+        let failed = world.fails(2, line, &[]);
+        assert!(text(&failed["hint"]).contains("--config /dev/null"), "{line}: {failed}");
+        assert!(text(&failed["error"]).contains("config.toml: unknown field `bogus`"), "{line}: {failed}");
     }
     let shown = world.run("--config /dev/null config show", &[]);
     assert!(shown.exit == 0 && shown.stdout.contains("limits.list_max"), "{shown:?}");

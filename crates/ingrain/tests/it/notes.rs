@@ -62,7 +62,9 @@ fn fact_38_the_fourth_save_of_an_unattended_run_is_refused() {
     let other = line.replace("r1", "r2");
     world.json(&other, &["--hint", "another run", "a fact of the next run"]);
     let forget = format!("forget {} --as agent:night --user ann --run r1 --unattended", ids[0]);
-    assert_eq!(world.code(3, &forget, &[]), "policy.unattended_delete");
+    let refused = world.fails(3, &forget, &[]);
+    assert_eq!(text(&refused["code"]), "policy.unattended_delete");
+    assert!(text(&refused["hint"]).contains("propose --forget"), "{refused}");
     assert_eq!(text(&world.json("read", &[&ids[0]])["state"]), "active");
 }
 

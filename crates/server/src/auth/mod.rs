@@ -332,7 +332,8 @@ fn apply_identity_headers(
 ) -> Result<Caller, Problem> {
     for (settable, name) in identity_headers {
         if !may_set.contains(settable) {
-            let message = format!("this key may not set its {settable}; an admin can create one with `may_set`");
+            let header = IDENTITY_HEADERS.iter().find(|(_, of)| of == settable).map_or("", |(header, _)| *header);
+            let message = format!("this key may not set `{header}`; an admin can create one with `may_set`");
             return Err(Problem::forbidden("auth.header_not_allowed", message));
         }
         check_name(settable.as_str(), name, &engine.settings.limits)?;

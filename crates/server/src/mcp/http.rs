@@ -88,7 +88,7 @@ fn problem_for_status(method: &Method, status: StatusCode) -> Problem {
         StatusCode::UNSUPPORTED_MEDIA_TYPE => ("http.media_type", "send `content-type: application/json`"),
         StatusCode::NOT_FOUND => ("mcp.session", "there is no such session: initialize a new one"),
         StatusCode::METHOD_NOT_ALLOWED => ("http.method", "this address takes GET, POST and DELETE"),
-        _ => ("mcp.request", "the request does not fit the protocol: see the headers of Streamable HTTP"),
+        _ => ("mcp.request", "the request does not follow Streamable HTTP; check its headers"),
     };
     Problem::new(status, code, detail)
 }

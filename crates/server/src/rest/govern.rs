@@ -58,7 +58,7 @@ pub(super) fn governance_endpoints() -> Vec<Endpoint> {
                 .with_body::<QuarantineBody>(json!({ "derived": true, "reason": "a poisoned source" }))
                 .with_json_answer::<QuarantinedView>(
                     StatusCode::OK,
-                    "Held back",
+                    "Quarantined memories",
                     json!({ "memories": [], "reached": [] }),
                 ),
         ),
@@ -68,7 +68,7 @@ pub(super) fn governance_endpoints() -> Vec<Endpoint> {
                 .with_body::<QuarantineBody>(json!({ "reason": "checked" }))
                 .with_json_answer::<QuarantinedView>(
                     StatusCode::OK,
-                    "Let go",
+                    "Released memories",
                     json!({ "memories": [], "reached": [] }),
                 ),
         ),

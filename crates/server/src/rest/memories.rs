@@ -60,7 +60,7 @@ fn read_endpoint() -> Endpoint {
             "A memory in any state, or with `as_of` as it was at a past time. The ETag is its version.",
         )
         .with_query::<ReadParams>()
-        .with_header("If-None-Match", "The version you have: 304 where it still stands")
+        .with_header("If-None-Match", "ETag of the caller's copy; 304 if it is still current")
         .with_json_answer::<MemoryView>(StatusCode::OK, "The memory", memory_example(true))
         .with_plain_answer(StatusCode::NOT_MODIFIED, "Not modified", "")
         .with_problems(&[NOT_FOUND])

@@ -75,9 +75,9 @@ pub(crate) fn all_endpoints() -> Vec<Endpoint> {
 }
 
 // Problems that many endpoints share, as the reference describes them.
-pub(crate) const NOT_FOUND: (StatusCode, &str) = (StatusCode::NOT_FOUND, "Not there, or not for you");
-pub(crate) const CONFLICT: (StatusCode, &str) = (StatusCode::CONFLICT, "Something else stands there");
-pub(crate) const STALE: (StatusCode, &str) = (StatusCode::PRECONDITION_FAILED, "A condition in a header failed");
+pub(crate) const NOT_FOUND: (StatusCode, &str) = (StatusCode::NOT_FOUND, "Not found, or not visible to the caller");
+pub(crate) const CONFLICT: (StatusCode, &str) = (StatusCode::CONFLICT, "Conflicts with the current state");
+pub(crate) const STALE: (StatusCode, &str) = (StatusCode::PRECONDITION_FAILED, "A precondition in a header failed");
 pub(crate) const REFUSED: (StatusCode, &str) =
     (StatusCode::UNPROCESSABLE_ENTITY, "Refused by the scanner or for missing evidence");
 
@@ -92,7 +92,7 @@ pub(crate) fn json_with_etag<T: Serialize>(status: StatusCode, version: VersionI
 
 /// Fallback for paths without a route.
 pub(crate) async fn unknown_address() -> Problem {
-    Problem::new(StatusCode::NOT_FOUND, "http.not_found", "there is nothing at this address; see /docs")
+    Problem::new(StatusCode::NOT_FOUND, "http.not_found", "no endpoint at this address; see /docs")
 }
 
 /// Answer for a handler that panicked. The panic message may hold content, so it is neither logged nor sent.

@@ -38,7 +38,7 @@ pub(super) fn pipeline_endpoints() -> Vec<Endpoint> {
                 "Delete a pipeline",
                 "Deletes its opt-ins, and its memories with all history. Admins only.",
             )
-            .with_json_answer::<ErasedCountView>(StatusCode::OK, "How many memories went", json!({ "erased": 3 }))
+            .with_json_answer::<ErasedCountView>(StatusCode::OK, "Number of deleted memories", json!({ "erased": 3 }))
             .with_problems(&[NOT_FOUND]),
     ]
 }

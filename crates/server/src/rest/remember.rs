@@ -23,17 +23,17 @@ pub(super) fn remember_endpoints() -> Vec<Endpoint> {
 
 const TAG: &str = "memories";
 pub(super) const IF_MATCH: (&str, &str) =
-    ("If-Match", "The version id (the ETag) or the content's sha256 that must stand there");
+    ("If-Match", "Expected current version id (the ETag) or content sha256; 412 if it differs");
 
 fn remember_endpoint() -> Endpoint {
     Endpoint::new(Method::POST, "/v1/memories", "remember", remember_memory)
         .with_description(
             TAG,
             "Save a memory",
-            "Saving to the same path again makes a new version; `outcome` tells which it was. Policy refuses \
+            "Saving to the same path again makes a new version; `outcome` is `created`, `updated` or `unchanged`. Policy refuses \
                  with 403, the scanner and missing evidence with 422. Refused content is not stored.",
         )
-        .with_header("If-None-Match", "`*`: only where nothing stands yet")
+        .with_header("If-None-Match", "`*`: save only if no memory exists at the path")
         .with_header(IF_MATCH.0, IF_MATCH.1)
         .with_body::<RememberBody>(json!({
             "store": "conversation_memory", "path": "services/billing", "kind": "service_context",
@@ -41,7 +41,7 @@ fn remember_endpoint() -> Endpoint {
             "evidence": [{ "kind": "tool_result", "summary": "read in the service's configuration" }],
         }))
         .with_json_answer::<SavedView>(StatusCode::CREATED, "Created", saved_example("created"))
-        .with_json_answer::<SavedView>(StatusCode::OK, "Updated, or known already", saved_example("updated"))
+        .with_json_answer::<SavedView>(StatusCode::OK, "Updated or unchanged", saved_example("updated"))
         .with_problems(&[NOT_FOUND, CONFLICT, STALE, REFUSED])
         .with_idempotency_key()
 }

@@ -46,7 +46,7 @@ pub(super) fn search_endpoints() -> Vec<Endpoint> {
             .with_body::<SearchBody>(json!({
                 "query": "how long does billing retry webhooks", "explain": remember::EXAMPLE_ID,
             }))
-            .with_json_answer::<DiagnosisView>(StatusCode::OK, "Why", Value::Null)
+            .with_json_answer::<DiagnosisView>(StatusCode::OK, "The explanation", Value::Null)
             .with_problems(&[NOT_FOUND]),
     ]
 }

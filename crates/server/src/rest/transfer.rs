@@ -37,11 +37,9 @@ pub(super) fn transfer_endpoints() -> Vec<Endpoint> {
             .with_description(
                 TAG,
                 "Export",
-                "Everything you may see, in every state, with history, as one stream of \
-                                              JSON that ends with `}`: one that broke off is no whole document. With \
-                                              `Accept: application/x-ndjson` a piece a line, such as `{\"memory\": \
-                                              {…}}`; the first line is `ingrain_export`, the last is `end` with the \
-                                              counts.",
+                "All records the caller may see, in every state and with history, as one JSON document. A document \
+                 without the final `}` is incomplete. With `Accept: application/x-ndjson`, one item per line, such as \
+                 `{\"memory\": {…}}`; the first line is `ingrain_export`, the last is `end` with the counts.",
             )
             .with_query::<ExportParams>()
             .with_json_answer::<ExportBody>(StatusCode::OK, "The export", json!({ "ingrain_export": 1 }))

@@ -228,7 +228,7 @@ pub struct MemoryUsesView {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReceiptParams {
-    /// Only of this run.
+    /// Only receipts of this run.
     pub run: Option<String>,
     pub cursor: Option<String>,
     #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, 1000>")]

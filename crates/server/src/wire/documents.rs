@@ -16,7 +16,7 @@ use super::remember::RefusedView;
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Ingest")]
 pub struct IngestBody {
-    /// Its address among the documents.
+    /// Path of the document.
     #[schemars(length(min = 1))]
     pub path: String,
     pub text: String,
@@ -81,7 +81,7 @@ pub struct DocumentParams {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RemoveParams {
-    /// Its address among the documents.
+    /// Path of the document.
     pub path: String,
 }
 

@@ -14,12 +14,12 @@ use super::schema_words::{EngineRecord, Moment, RoleWord};
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct EventParams {
-    /// Only after this number. A stream without it, and without `Last-Event-ID`, begins now.
+    /// Only events after this number. Without it and `Last-Event-ID`, a stream begins with new events.
     pub after: Option<u64>,
     #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, 1000>")]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<usize>,
-    /// Only these names; `memory.write.*` for all that begin so.
+    /// Only events with these names; `memory.write.*` matches by prefix.
     pub name: Vec<String>,
 }
 

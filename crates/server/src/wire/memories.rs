@@ -153,9 +153,9 @@ pub struct ListParams {
     pub layer: Vec<Layer>,
     #[schemars(with = "Vec<KindWord>")]
     pub kind: Vec<Kind>,
-    /// All of them, exactly.
+    /// Tags, all of which a memory must have; exact match.
     pub tag: Vec<String>,
-    /// Active ones only, where none is named.
+    /// State; default: active memories only.
     #[schemars(with = "Vec<StateWord>")]
     pub state: Vec<State>,
     #[schemars(with = "Option<TrustWord>")]
@@ -170,7 +170,7 @@ pub struct ListParams {
     pub path: Option<String>,
     pub session: Option<String>,
     pub always_inject: Option<bool>,
-    /// The memories as they stood at this time; a date means the end of that day, in UTC.
+    /// The memories as they were at this time; a date means the end of that day, in UTC.
     #[serde(deserialize_with = "deserialize_as_of")]
     #[schemars(with = "Option<MomentOrDate>")]
     pub as_of: Option<Timestamp>,
@@ -179,7 +179,7 @@ pub struct ListParams {
     #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, 1000>")]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<usize>,
-    /// Whether contents are wanted too.
+    /// Includes the contents.
     pub content: bool,
 }
 
@@ -214,7 +214,7 @@ impl ListParams {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReadParams {
-    /// The memory as it stood at this time; a date means the end of that day, in UTC.
+    /// The memory as it was at this time; a date means the end of that day, in UTC.
     #[serde(deserialize_with = "deserialize_as_of")]
     #[schemars(with = "Option<MomentOrDate>")]
     pub as_of: Option<Timestamp>,

@@ -14,7 +14,7 @@ pub struct ForgetParams {
     #[serde(deserialize_with = "deserialize_optional_reason")]
     #[schemars(length(max = 4096))]
     pub reason: Option<String>,
-    /// The same value may be saved again.
+    /// Whether the same value may be saved again.
     pub may_return: bool,
 }
 

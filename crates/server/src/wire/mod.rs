@@ -67,7 +67,7 @@ pub struct ProblemShape {
     detail: String,
     /// Identifies the request in the server's log.
     request_id: String,
-    /// What to do instead.
+    /// Suggested next step.
     hint: Option<String>,
     /// The current version, if a condition failed.
     current: Option<serde_json::Map<String, serde_json::Value>>,

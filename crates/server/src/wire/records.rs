@@ -14,7 +14,7 @@ pub struct RecordParams {
     pub query: String,
     #[schemars(with = "Vec<LayerWord>")]
     pub layer: Vec<Layer>,
-    /// Active ones only, where none is named.
+    /// State; default: active records only.
     #[schemars(with = "Vec<StateWord>")]
     pub state: Vec<State>,
     #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, 200>")]

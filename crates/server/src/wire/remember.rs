@@ -187,7 +187,7 @@ pub struct PatchBody {
     #[serde(default)]
     #[schemars(with = "Option<String>", extend("pattern" = "^[0-9a-fA-F]{64}$"))]
     pub expected_sha256: Option<String>,
-    /// What changed, in one line.
+    /// Summary of the change, in one line.
     #[serde(default)]
     pub summary: Option<String>,
     #[serde(default)]

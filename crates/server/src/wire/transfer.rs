@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ExportParams {
-    /// All of them, where none is named.
+    /// Store to export; default: all.
     pub store: Vec<String>,
 }
 

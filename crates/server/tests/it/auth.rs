@@ -110,6 +110,8 @@ fn headers_only_where_the_key_may() {
     check("x-conversation-id", &"x".repeat(300), 400);
     for header in ["x-agent-id", "x-user-id", "x-session-id", "x-run-id", "x-pipeline-id"] {
         check(header, "other", 403);
+        let denied = house.ask_as(&key, "GET", "/v1/memories").header(header, "other").send();
+        assert!(denied.body.contains(&format!("this key may not set `{header}`")), "{}", denied.body);
     }
     let twice =
         house.ask_as(&key, "GET", "/v1/memories").header("x-conversation-id", "c1").header("x-conversation-id", "c2");

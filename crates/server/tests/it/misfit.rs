@@ -40,7 +40,9 @@ fn a_wrong_field_is_named_with_its_place_and_never_quoted() {
         json!({ "session": "s", "turns": [{ "content": "one" }, { "content": "two", "importance": "hunter2" }] });
     let said = detail(&house, "POST", "/v1/episodes", Some(&turns));
     assert!(
-        said.contains("`turns[1].importance`: expected a number, not a string") && !said.contains("hunter2"),
+        said.starts_with("the body is invalid: line 1, column ")
+            && said.contains("`turns[1].importance`: expected a number, not a string")
+            && !said.contains("hunter2"),
         "{said}"
     );
     let search = json!({ "query": "x", "limit": 500 });
@@ -62,6 +64,16 @@ fn odd_times_and_ids_are_told_in_our_words() {
     ] {
         let said = detail(&house, "POST", path, Some(&body));
         assert!(said.contains(&format!("`{field}`: {words}")) && !said.contains("hunter2"), "{path}: {said}");
+    }
+}
+
+#[test]
+fn a_malformed_id_is_not_found() {
+    let house = House::new();
+    for path in ["/v1/memories/zz", "/v1/reviews/zz", "/v1/receipts/zz"] {
+        let reply = house.ask("GET", path).send();
+        assert_eq!(reply.said(), (404, "not_found".to_owned()), "{path}");
+        assert_eq!(reply.json()["detail"], "`zz` is not an id", "{path}");
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) fn read_health(conn: &Connection, location: &Location) -> Result<Back
         location,
         version: rusqlite::version().to_owned(),
         migration: conn.pragma_query_value(None, "user_version", |row| row.get(0))?,
-        vectors: "8-bit, in memory; exact, or among the nearest by sign bits where there are many".to_owned(),
+        vectors: "8-bit, in memory; exact search for small sets, approximate for large ones".to_owned(),
         memories: number("select coalesce(sum(live), 0) from scopes")?,
         syncs: None,
         bytes: number("pragma page_count")? * number("pragma page_size")?,

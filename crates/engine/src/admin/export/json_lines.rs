@@ -76,7 +76,7 @@ impl ExportLineReader {
     /// enums.
     fn decode_error(&self, line: &str) -> Error {
         let message = match decode_error::from_slice::<ExportPiece>(line.as_bytes()) {
-            Err(message) => message.strip_prefix("at line 1, ").unwrap_or(&message).to_owned(),
+            Err(message) => message.strip_prefix("line 1, ").unwrap_or(&message).to_owned(),
             Ok(_) => "it is not a line of an export".to_owned(),
         };
         Error::invalid("shape.export", format!("line {}, {message}", self.line_number))

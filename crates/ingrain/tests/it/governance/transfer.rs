@@ -140,7 +140,7 @@ fn an_invalid_import_is_reported_by_line_and_field_without_quoting_it() {
         assert!(text(&told["error"]).contains(words) && !told.to_string().contains("hunter2"), "{name}: {told}");
     };
     let stores = "{\"ingrain_export\": 1,\n\"stores\": [{\"slug\": \"hunter2\", \"id\": 7}]}";
-    check("import", "a.json", stores, "is not an export at line 2, column");
+    check("import", "a.json", stores, "is not a valid export: line 2, column");
     check("import", "a.json", stores, "`stores[0].id`: expected");
     let lines = "{\"ban_key\": {}}\n";
     check("import", "a.jsonl", lines, "line 1, column");
