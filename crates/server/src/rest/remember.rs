@@ -30,8 +30,8 @@ fn remember_endpoint() -> Endpoint {
         .with_description(
             TAG,
             "Save a memory",
-            "Saving to the same path again makes a new version; `outcome` is `created`, `updated` or `unchanged`. Policy refuses \
-                 with 403, the scanner and missing evidence with 422. Refused content is not stored.",
+            "Saving to the same path again makes a new version; `outcome` is `created`, `updated` or `unchanged`. \
+             Policy refuses with 403, the scanner and missing evidence with 422. Refused content is not stored.",
         )
         .with_header("If-None-Match", "`*`: save only if no memory exists at the path")
         .with_header(IF_MATCH.0, IF_MATCH.1)
