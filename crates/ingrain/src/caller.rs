@@ -25,6 +25,7 @@ impl FromStr for Identity {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Identity, String> {
+        // At the first colon: a name may contain more of them.
         let (role, name) = text.split_once(':').unwrap_or((text, ""));
         let named = |identity: fn(String) -> Identity| match name.trim() {
             "" => Err(format!("`{role}` needs a name: `{role}:NAME`")),
@@ -33,6 +34,7 @@ impl FromStr for Identity {
         match (role, name) {
             // `admin:NAME` is an error: an admin has no name here.
             ("admin", "") => Ok(Identity::Admin),
+            // A single person at a terminal needs no name to review.
             ("reviewer", "") => Ok(Identity::Reviewer("local".to_owned())),
             ("reviewer", _) => named(Identity::Reviewer),
             ("user", _) => named(Identity::User),

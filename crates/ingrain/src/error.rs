@@ -43,6 +43,7 @@ impl Failure {
     pub fn with_hint(self, hint: impl Into<String>) -> Failure {
         match self {
             Failure::UserError { code, message, .. } => Failure::UserError { code, message, hint: Some(hint.into()) },
+            // A hint on another failure is dropped: those find theirs by their code or in the refusal.
             other => other,
         }
     }
@@ -66,6 +67,7 @@ impl Failure {
             Failure::Engine(Error::Store(_)) | Failure::SystemError { .. } => 1,
             Failure::UserError { .. } => 2,
             Failure::AlreadyReported(code) => *code,
+            // `head` closing the pipe is what the user wanted.
             Failure::PipeClosed => 0,
         }
     }
@@ -75,6 +77,7 @@ impl Failure {
             Failure::Refused(refusal) => refusal.code,
             Failure::Engine(error) => error.code(),
             Failure::UserError { code, .. } | Failure::SystemError { code, .. } => code,
+            // Neither is printed, so the value does not matter.
             Failure::AlreadyReported(_) | Failure::PipeClosed => "",
         }
     }
@@ -113,6 +116,7 @@ impl Failure {
     }
 
     pub fn to_json(&self) -> Value {
+        // Taken from the exit code, so that JSON and shell never disagree.
         let status = if self.exit_code() == 3 { "refused" } else { "error" };
         let mut answer = Map::new();
         answer.insert("status".to_owned(), json!(status));

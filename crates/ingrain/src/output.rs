@@ -34,6 +34,7 @@ const COLOURS: [&str; 5] = ["\u{1b}[32m", "\u{1b}[31m", "\u{1b}[2m", "\u{1b}[1m"
 impl Output {
     pub fn new(json: bool, environment: &Environment) -> Output {
         let terminal = std::io::stdout().is_terminal();
+        // By the convention of no-color.org an empty value counts as not set.
         let plain = environment.get("NO_COLOR").is_some_and(|value| !value.is_empty());
         Output { json, colour: terminal && !plain, terminal }
     }
@@ -42,9 +43,11 @@ impl Output {
     pub fn print_text(&self, text: &str) -> Result<(), Failure> {
         // Not `println!`, which panics on a closed pipe.
         let mut stdout = std::io::stdout().lock();
+        // Text that ends with a newline keeps its exact bytes, so that it can be piped into a file.
         let newline = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
         map_write_error(stdout.write_all(text.as_bytes()))?;
         map_write_error(stdout.write_all(newline.as_bytes()))?;
+        // At exit Rust flushes too, but ignores the error.
         map_write_error(stdout.flush())
     }
 
@@ -63,9 +66,12 @@ impl Output {
     /// Escapes control characters except our own colour sequences, so that stored text cannot control the terminal.
     fn escape_except_colours(&self, words: &str) -> String {
         if !self.colour {
+            // Without colours of our own, every sequence in the text is foreign.
             return escape_controls(words);
         }
         let (mut shown, mut rest) = (String::with_capacity(words.len()), words);
+        // No code is the beginning of another, so the earliest match is the right one.
+        // Stored text may contain the same codes; they change nothing but the colour.
         while let Some((at, colour)) = COLOURS.iter().filter_map(|code| Some((rest.find(code)?, *code))).min() {
             shown += &escape_controls(&rest[..at]);
             shown += colour;
@@ -138,6 +144,7 @@ impl Output {
         });
         table.set_header(header);
         for row in rows {
+            // This escapes colour codes too, so callers must not paint cells.
             table.add_row(row.iter().map(|cell| escape_controls(cell)));
         }
         // A header without rows would look like output that was cut off.

@@ -56,6 +56,7 @@ fn decode_utf8(name: &str, bytes: Vec<u8>) -> Result<String, Failure> {
 /// Parses a time: RFC 3339, a date (its start in UTC), or a span such as `90m`, `12h`, `7d`, `2w`. A span is subtracted
 /// from now, or added if `ahead`.
 pub fn parse_time(clock: &dyn Clock, text: &str, ahead: bool) -> Result<Timestamp, Failure> {
+    // A timestamp needs an offset, so a bare date falls through to the next form.
     if let Ok(at) = text.parse::<Timestamp>() {
         return Ok(at);
     }
@@ -82,11 +83,14 @@ pub fn parse_as_of(clock: &dyn Clock, text: &str) -> Result<Timestamp, Failure> 
 
 fn parse_span(text: &str) -> Option<SignedDuration> {
     let unit = text.chars().next_back()?;
+    // The last character may have several bytes, and a cut inside it would panic.
+    // A sign is accepted: `-1h` turns the direction around.
     let number: i64 = text[..text.len() - unit.len_utf8()].parse().ok()?;
     let seconds = match unit {
         's' => 1,
         'm' => 60,
         'h' => 3_600,
+        // Always 24 hours, because spans are counted in UTC.
         'd' => 86_400,
         'w' => 7 * 86_400,
         _ => return None,
@@ -116,6 +120,7 @@ pub fn one_line(text: &str) -> String {
     const CHARS_MAX: usize = 100;
     let mut line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if let Some((at, _)) = line.char_indices().nth(CHARS_MAX) {
+        // Cut before escaping: an escape sequence is never cut in half, but the result may be longer.
         line.truncate(at);
         line.push('…');
     }

@@ -25,6 +25,7 @@ pub fn run(config: &Config, output: &Output) -> Result<(), Failure> {
     let session = Session::open(&place.redirect_config(config))?;
     let tenant = session.caller.tenant;
     let agent = Caller::agent(tenant, "triage").in_conversation("incident-42");
+    // The same agent: only the conversation may keep the two apart.
     let stranger = Caller::agent(tenant, "triage").in_conversation("incident-43");
     let mut tour = DemoTour { engine: session.engine.clone(), output, steps: Vec::new() };
     tour.show_seeding(&session.caller)?;
@@ -41,6 +42,7 @@ pub fn run(config: &Config, output: &Output) -> Result<(), Failure> {
 
 impl DemoTour<'_> {
     fn add_step(&mut self, title: &str, lines: &[String], facts: &Value) -> Result<(), Failure> {
+        // The list is kept without `--json` too, to number the steps.
         let number = self.steps.len() + 1;
         self.steps.push(json!({ "step": title, "facts": facts }));
         if self.output.json {
@@ -170,6 +172,7 @@ impl DemoTour<'_> {
     }
 
     fn show_log_check(&mut self, admin: &Caller) -> Result<(), Failure> {
+        // Deferred writes add events, which the check would otherwise miss.
         self.engine.database().flush()?;
         let verified = self.engine.verify(admin)?;
         let word = if verified.broken.is_none() { "intact" } else { "broken" };

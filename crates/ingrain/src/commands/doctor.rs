@@ -61,6 +61,7 @@ pub fn run(loaded: &LoadedConfig, output: &Output) -> Result<(), Failure> {
     let failed = checks.iter().any(|check| check.verdict == CheckStatus::Failed);
     let report = DoctorReport { status: if failed { "failed" } else { "good" }, checks };
     output.print_answer(&report, || render_checks(output, &report.checks))?;
+    // Warnings keep exit 0: the installation works.
     if failed { Err(Failure::AlreadyReported(1)) } else { Ok(()) }
 }
 
@@ -250,6 +251,7 @@ fn check_pages(damage: Result<Vec<String>, StoreError>) -> Check {
 
 fn check_permissions(home: &Path, database: &Path) -> Check {
     let open_to_others = |path: &Path| {
+        // A file that does not exist yet is open to nobody.
         let mode = std::fs::metadata(path).ok()?.permissions().mode();
         // Any right of the group or of others.
         (mode & 0o077 != 0).then(|| format!("{} has mode {:o}", path.display(), mode & 0o777))
@@ -266,10 +268,12 @@ fn check_permissions(home: &Path, database: &Path) -> Check {
 }
 
 fn check_disk(database: &Path) -> Check {
+    // The parent of a bare file name is the empty path, which names no folder.
     let folder = database.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match rustix::fs::statvfs(folder) {
         Ok(room) => {
             // Blocks available to users, not those reserved for root.
+            // POSIX counts them in units of `f_frsize`, not of `f_bsize`.
             let free = room.f_bavail.saturating_mul(room.f_frsize);
             match free < FREE_BYTES_MIN {
                 true => warning_check("disk", format!("{free} bytes free"), "free some disk space before saves fail"),
@@ -287,6 +291,7 @@ fn render_checks(output: &Output, checks: &[Check]) -> String {
             CheckStatus::Warning => "warning",
             CheckStatus::Failed => "failed",
         };
+        // Not coloured: the table would escape the colour codes.
         let hint = check.hint.as_deref().map(|hint| format!("\nnext: {hint}")).unwrap_or_default();
         vec![check.name.to_owned(), word.to_owned(), format!("{}{hint}", check.detail)]
     };

@@ -81,6 +81,7 @@ fn list_turns(job: &Job<'_>, limit: Option<usize>, after: Option<&str>) -> Resul
     let next = listing.next.as_ref().map(|next| next.to_token(order));
     if in_order {
         // Turns saved in one batch have the same time; their number gives the order.
+        // Within this page only; the pages themselves follow the time.
         listing.memories.sort_by_key(|memory| (memory.turn, memory.created_at));
     }
     let view = json!({ "memories": listing.memories.iter().map(MemoryView::from).collect::<Vec<_>>(), "next": next });
@@ -122,6 +123,7 @@ impl AddTurnsArgs {
         let (turns, lines) = self.read_turns()?;
         // Checked before the first save, so that a corrected file can be added again without duplicates.
         if let Some((at, error)) = job.session.engine.find_malformed_turn(&turns) {
+            // A turn given as an argument has no line number.
             let place = lines.get(at).map(|line| format!("line {line}: ")).unwrap_or_default();
             return Err(engine::model::error::Error::invalid(error.code(), format!("{place}{error}")).into());
         }
@@ -146,6 +148,7 @@ impl AddTurnsArgs {
                     let head = format!("saved {saved} of session {session}, refused {refused}");
                     iter::once(head).chain(refusal_lines(answers, &lines)).collect::<Vec<_>>().join("\n")
                 })?;
+                // Unlike in `import`, one saved turn makes it a success; so does an empty file.
                 if saved == 0 && refused > 0 { Err(Failure::REFUSAL_REPORTED) } else { Ok(()) }
             }
         }
@@ -174,6 +177,7 @@ fn parse_turn_line(number: usize, line: &str) -> Result<Turn, Failure> {
     let mut json = serde_json::Deserializer::from_str(line);
     serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let (path, column) = (error.path().to_string(), error.inner().column());
+        // The path of the whole line is `.`, which tells nothing.
         let field =
             Some(path.as_str()).filter(|path| path.len() > 1).map(|path| format!(", field `{}`", one_line(path)));
         // The parser's message may quote the line, and the line may contain a secret. Only the name of a missing field

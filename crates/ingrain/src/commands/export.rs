@@ -76,6 +76,7 @@ impl ExportArgs {
     /// Path to write to; refused outside the home unless `--output-anywhere` is given.
     fn resolve_path(&self, job: &Job<'_>, home: &Path) -> Result<PathBuf, Failure> {
         let path = match &self.output {
+            // Not `canonicalize`, which fails for a file that does not exist yet.
             Some(path) => std::path::absolute(path).map_err(|error| write_failure(path, &error))?,
             None => {
                 // Microseconds, so that two exports in one second have different names.
@@ -84,6 +85,7 @@ impl ExportArgs {
                 std::path::absolute(home.join("exports")).map_err(|error| write_failure(home, &error))?.join(name)
             }
         };
+        // Checked before any folder is created: a refused export leaves nothing behind.
         if !self.output_anywhere && !is_inside(&path, home) {
             let message = format!("`{}` is outside the home", path.display());
             return Err(Refusal::new("policy.export_outside", message)
@@ -98,7 +100,9 @@ impl ExportArgs {
 
 /// Whether a path, which need not exist, is inside a folder. Links in its existing part are resolved, `..` is rejected.
 fn is_inside(path: &Path, folder: &Path) -> bool {
+    // A home that does not exist contains nothing, so the strict answer is given.
     let Ok(folder) = folder.canonicalize() else { return false };
+    // `absolute` keeps `..`, and behind a missing folder it cannot be resolved.
     let goes_up = path.components().any(|part| matches!(part, std::path::Component::ParentDir));
     let existing = path.ancestors().find_map(|ancestor| ancestor.canonicalize().ok());
     !goes_up && existing.is_some_and(|existing| existing.starts_with(folder))
@@ -155,6 +159,7 @@ fn write_pieces(
 /// Creates a file that only its owner can read.
 fn create_private_file(path: &Path) -> std::io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
+    // The mode applies to new files only; an existing file keeps its own.
     std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
 }
 
@@ -171,6 +176,7 @@ fn export_markdown(
         let path = folder.join(markdown_path(&memory));
         let failed = |error: std::io::Error| write_failure(&path, &error);
         path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(failed)?;
+        // Without a temporary name: a later export to the same folder replaces file by file.
         create_private_file(&path)
             .and_then(|mut file| file.write_all(markdown::render_memory(&memory).as_bytes()))
             .map_err(failed)?;
@@ -211,6 +217,7 @@ impl ImportArgs {
         let mut done = ImportReport::default();
         let mut progress = ProgressCounter::new(job.output, "imported");
         match self.path.extension().and_then(|ending| ending.to_str()) {
+            // First, because a folder may be called `notes.json`.
             _ if self.path.is_dir() => self.import_markdown(job, &mut done, &mut progress)?,
             Some("md") => self.import_markdown(job, &mut done, &mut progress)?,
             Some("jsonl" | "ndjson") => self.import_lines(job, &mut done, &mut progress)?,
@@ -298,12 +305,14 @@ impl ImportArgs {
             let message = format!("no Markdown file in `{}`", self.path.display());
             return Err(Failure::user_error("not_found", message));
         }
+        // `read_dir` has no order, and two imports of one folder must report alike.
         files.sort();
         for file in &files {
             // The first folder below the given path names the store.
             let folder = file.strip_prefix(&self.path).ok().and_then(|below| below.components().next());
             let folder = folder
                 .map(|part| part.as_os_str().to_string_lossy().into_owned())
+                // A file directly in the given folder is its own first component.
                 .filter(|part| !part.ends_with(".md"));
             let store = self.store.clone().or(folder).unwrap_or_else(|| "user_notes".to_owned());
             let text = crate::text_io::read_text_file(file)?;
@@ -321,6 +330,7 @@ impl ImportArgs {
 
 fn collect_markdown_files(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
     let unreadable = |error: std::io::Error| Failure::unreadable_input(path.display(), &error);
+    // A link given by the user is followed here; links found below are not.
     if !path.is_dir() {
         files.push(path.to_owned());
         return Ok(());
@@ -361,6 +371,7 @@ impl<'a> ProgressCounter<'a> {
     }
 
     pub(super) fn finish(&self) {
+        // Ends the line that `\r` kept open; before the first update there is none.
         if self.shown && self.count >= PROGRESS_STEP {
             self.output.print_note("");
         }

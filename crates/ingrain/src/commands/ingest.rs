@@ -77,9 +77,11 @@ impl IngestArgs {
         }
         let mut left_out = report_left_out(job, &gathered);
         let GatheredFiles { sources, .. } = gathered;
+        // After the notes, which may say why nothing is left.
         if sources.is_empty() {
             return Err(Failure::user_error("not_found", "no Markdown, text, HTML or PDF file in these paths"));
         }
+        // `None` keeps the status of a document that exists.
         let status = self.draft.then_some(DocumentStatus::Draft);
         let shows_progress = !job.output.json && std::io::stderr().is_terminal();
         let (mut done, mut taken) = (Vec::with_capacity(sources.len()), HashSet::new());
@@ -118,6 +120,7 @@ impl IngestArgs {
 
 /// Whether the error concerns this file only, so that the others can still be ingested.
 fn is_file_specific(code: &str) -> bool {
+    // Any other error, for example of policy or of the store, would meet every file alike.
     ["shape.control_character", "shape.path", "conflict.overtaken"].contains(&code)
 }
 
@@ -210,6 +213,7 @@ fn print_ingested(job: &Job<'_>, done: &[IngestReport], left_out: &[String]) -> 
 
 /// Installs skills into the home. Admins only, because every agent gets them.
 fn install_skills(job: &Job<'_>, folders: &[PathBuf]) -> Result<(), Failure> {
+    // Checked here, because installing writes files and never asks the engine.
     if job.session.caller.role != Role::Admin {
         return Err(
             Refusal::new("policy.admins_only", "only an admin installs skills, because every agent gets them").into()
@@ -226,6 +230,7 @@ fn install_skills(job: &Job<'_>, folders: &[PathBuf]) -> Result<(), Failure> {
         }
         refused.extend(found.left_out);
     }
+    // With nothing installed the first problem is the failure; otherwise all are listed in the answer.
     if installed.is_empty() {
         return Err(match refused.first() {
             // A secret is a refusal (exit 3), any other problem of the file a usage error (exit 2).

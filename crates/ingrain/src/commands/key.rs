@@ -142,6 +142,7 @@ impl KeyArgs {
                 job.output.print_answer(&view, || render_keys(job.output, &view.keys))
             }
             KeyCommand::Create(create) => {
+                // Days of 24 hours: a key has no time zone.
                 let length = |days| SignedDuration::from_hours(i64::from(days) * HOURS_PER_DAY);
                 // An overflow is an error: it must not become a key that never expires.
                 let too_long = |_| {
@@ -167,12 +168,14 @@ impl KeyArgs {
 }
 
 fn print_issued(output: &Output, issued: &IssuedKey) -> Result<(), Failure> {
+    // The key is alone on the first line, so that `head -n 1` takes it.
     let words = || format!("{}\n{}", issued.text, output.paint(Tone::Faint, "shown only once: store it safely"));
     output.print_answer(&KeyView::from_key(&issued.key, Some(&issued.text)), words)
 }
 
 fn render_keys(output: &Output, keys: &[KeyView<'_>]) -> String {
     let row = |key: &KeyView<'_>| {
+        // A revocation hides the expiry, which no longer matters.
         let ends = key.revoked_at.clone().map(|at| format!("revoked {at}")).or(key.expires_at.clone());
         let used = key.last_used_at.clone().unwrap_or_default();
         let role = key.rights.role.to_string();

@@ -65,6 +65,7 @@ impl ReceiptArgs {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
         match self.command {
             ReceiptCommand::List { page } => {
+                // Elsewhere `--run` says where a call belongs; here it filters.
                 let RecordPage { items, next } = engine.receipts(caller, caller.run.as_deref(), &page.into_paging())?;
                 let view = json!({ "receipts": items, "next": next });
                 job.output
@@ -80,6 +81,7 @@ impl ReceiptArgs {
                 if replay.exact {
                     return Ok(());
                 }
+                // On stderr: stdout holds the block and nothing else. With `--json` the answer lists the versions.
                 if !job.output.json {
                     let redacted = format_count(replay.redacted.len(), "version was", "versions were");
                     let missing = format_count(replay.missing.len(), "is", "are");
@@ -162,6 +164,7 @@ impl ReachArgs {
 }
 
 fn render_usages(output: &Output, usages: &[MemoryUsage], since: Option<jiff::Timestamp>) -> String {
+    // Even beside an empty answer: older receipts may have been removed.
     let kept = since.map(|since| format!("\nreceipts are kept since {}", since.strftime("%F"))).unwrap_or_default();
     if usages.is_empty() {
         return format!("nothing found{kept}");

@@ -32,6 +32,7 @@ pub struct RedactArgs {
 
 impl RedactArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+        // `None` stands for all versions.
         let versions = (!self.version_id.is_empty()).then_some(self.version_id);
         let redaction = RedactionRequest {
             memory: self.reference.resolve_id(job)?,
@@ -157,6 +158,7 @@ impl CertificateArgs {
                 let certificate = match (id, file) {
                     (Some(id), _) => engine.certificate(caller, &id)?,
                     (None, Some(file)) => parse_certificate(&read_text_file(&file)?)?,
+                    // clap asks for one of them already; the compiler cannot know.
                     (None, None) => {
                         return Err(Failure::user_error("usage", "no certificate given: add its id or `--file FILE`"));
                     }
@@ -170,6 +172,7 @@ impl CertificateArgs {
                         + &check("the event log contains the seal", verified.logged)
                         + &check("nothing it lists can be read any more", verified.gone)
                 })?;
+                // Exit 2 and not 1: the check itself worked.
                 if verified.valid { Ok(()) } else { Err(Failure::AlreadyReported(2)) }
             }
         }

@@ -181,6 +181,7 @@ impl EvidenceArgs {
             pieces.push(Evidence { tool_call: calls.next(), ..Evidence::new(kind, summary) });
         }
         for call in calls {
+            // A tool result whatever `--evidence-kind` says: without words nothing else is claimed.
             let summary = format!("tool call {call}");
             pieces.push(Evidence { tool_call: Some(call), ..Evidence::new(EvidenceKind::ToolResult, summary) });
         }
@@ -196,9 +197,11 @@ fn parse_metadata(given: &[String]) -> Result<Option<Map<String, Value>>, Failur
             let object: Map<String, Value> = serde_json::from_str(text).map_err(|error| {
                 Failure::user_error("shape.metadata", format!("metadata is not a JSON object: {error}"))
             })?;
+            // Flags apply in order: a later one replaces the same key of an earlier one.
             map.extend(object);
         } else {
             let wrong = || Failure::user_error("shape.metadata", "metadata is neither KEY=VALUE nor a JSON object");
+            // At the first `=`: a value may contain more of them.
             let (key, value) = text.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or_else(wrong)?;
             map.insert(key.to_owned(), Value::String(value.to_owned()));
         }

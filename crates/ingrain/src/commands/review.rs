@@ -145,6 +145,7 @@ fn render_reviews(output: &Output, reviews: &[Review]) -> String {
 fn print_review(job: &Job<'_>, seen: &ReviewView) -> Result<(), Failure> {
     let impact = job.session.engine.review_impact(&job.session.caller, seen)?;
     // A compaction replaces several memories; the diff shows the first.
+    // Empty for a new memory: the diff then has additions only.
     let before = seen.current_memories.first().map(|memory| memory.content.as_str()).unwrap_or_default();
     let after = seen.proposed.as_ref().map(|memory| memory.content.as_str()).unwrap_or_default();
     let diff = TextDiff::from_lines(before, after).unified_diff().header("now", "proposed").to_string();
@@ -177,6 +178,7 @@ fn print_review(job: &Job<'_>, seen: &ReviewView) -> Result<(), Failure> {
                 let word = job.output.paint(Tone::Good, "verdict");
                 text += &format!("\n{word}: no objection from policy, the scanner or bans");
             }
+            // A decided review needs no forecast.
             None => {}
         }
         if let Some(why) = &seen.outdated {

@@ -154,6 +154,7 @@ impl ScanArgs {
             true => Box::new(std::io::stdin().lock()),
             false => Box::new(std::fs::File::open(file).map_err(unreadable)?),
         };
+        // Not through `Output`, which flushes after every answer. The lines are JSON even without `--json`.
         let mut answers = BufWriter::new(std::io::stdout().lock());
         let mut malformed = 0_u64;
         // Split by bytes: invalid UTF-8 is then one malformed line and does not end the scan.
@@ -165,6 +166,7 @@ impl ScanArgs {
             let answer = match serde_json::from_slice::<JsonLine>(&line) {
                 Ok(JsonLine { id, text }) => {
                     let (verdict, findings) = self.judge_text(&text, inspect)?;
+                    // The line number counts empty lines too, as an editor does.
                     let id = id.unwrap_or_else(|| json!(at + 1));
                     serde_json::to_string(&ScanResult { file: None, id: Some(id), verdict, findings })
                         .unwrap_or_default()
@@ -181,6 +183,7 @@ impl ScanArgs {
         }
         map_write_error(answers.flush())?;
         match malformed {
+            // Blocked lines do not change the exit code: each line carries its own verdict.
             0 => Ok(()),
             // Each malformed line was reported in its place.
             _ => Err(Failure::AlreadyReported(2)),

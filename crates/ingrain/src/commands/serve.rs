@@ -61,6 +61,7 @@ impl ServeArgs {
                 Failure::user_error("config.host", format!("`server.host` is `{}`, not an address", settings.host))
             })?,
         };
+        // Without keys the address is the only protection.
         if self.local && !host.is_loopback() {
             let message =
                 format!("`--local` needs no key and is allowed on loopback addresses only, and `{host}` is not one");
@@ -68,6 +69,7 @@ impl ServeArgs {
                 .with_hint("omit `--local`, or listen on 127.0.0.1"));
         }
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new(config.fixed_now()?));
+        // Before the database is opened, so that messages of opening it are logged.
         log_to_stderr(settings, &clock)?;
         let Session { engine, caller } = Session::open(&cap_database_wait(config))?;
         // Loads the skills now, so that unreadable ones are logged at the start and not at the first turn.
@@ -121,12 +123,14 @@ async fn serve_until_stopped(
     report_start: impl FnOnce(SocketAddr) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let bind_failure = |error| Failure::system_error("serve.address", format!("cannot listen on {address}: {error}"));
+    // Before the start message: with port 0 only the bound socket knows its port.
     let listener = TcpListener::bind(address).await.map_err(bind_failure)?;
     // Registered before the start message: a supervisor may send SIGTERM right after it.
     let mut term = signal(SignalKind::terminate()).map_err(serve_failure)?;
     report_start(listener.local_addr().map_err(serve_failure)?)?;
     let stop_signal = async move {
         tokio::select! {
+            // Registered at its first poll: an earlier Ctrl-C ends the process by default.
             _ = tokio::signal::ctrl_c() => {}
             _ = term.recv() => {}
         }
@@ -171,6 +175,7 @@ fn log_to_stderr(settings: &ServerConfig, clock: &Arc<dyn Clock>) -> Result<(), 
         tracing_subscriber::fmt::layer().with_writer(LogWriter { json: settings.log == "json" }).with_target(false);
     let log = match settings.log.as_str() {
         "json" => log.json().with_filter(level).boxed(),
+        // The log usually goes to a file or a journal, where colours are noise.
         "text" => log.with_ansi(false).with_filter(level).boxed(),
         other => {
             let message = format!("unknown log format `{other}`");
@@ -193,6 +198,7 @@ fn otlp_layer(
 ) -> Result<Option<tracing_subscriber::layer::Identity>, Failure> {
     match settings.otlp_endpoint.is_empty() {
         true => Ok(None),
+        // An endpoint that is silently ignored would look like lost traces.
         false => Err(Failure::user_error("config.otlp", "this ingrain was built without the feature `otlp`")
             .with_hint("build with `--features otlp`, or unset `server.otlp_endpoint`")),
     }

@@ -82,6 +82,7 @@ fn mean_figures(rounds: &[Figures]) -> Figures {
 }
 
 fn call_search(server: &mut Process, number: usize) -> Result<(), Failure> {
+    // Id 0 was taken by `initialize`.
     call_tool(server, number + 1, "memory_search", &json!({ "query": corpus::generate_query(number) }))
 }
 
@@ -89,6 +90,7 @@ pub(super) fn call_tool(server: &mut Process, id: usize, tool: &str, arguments: 
     let answer = send_request(server, id, "tools/call", &json!({ "name": tool, "arguments": arguments }))?;
     match answer["result"]["isError"].as_bool() {
         Some(false) => Ok(()),
+        // A protocol error has no `result` and ends here too.
         _ => Err(process_failure(answer)),
     }
 }

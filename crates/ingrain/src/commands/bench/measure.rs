@@ -33,6 +33,7 @@ impl Figures {
     /// Replaces the CPU time by that of the child process which did the work.
     pub fn with_process_cpu(self, spent: Duration) -> Figures {
         let cpu_ms_each = spent.as_secs_f64() * 1e3 / self.operations.max(1) as f64;
+        // The other two were measured in this process, which only waited.
         Figures { cpu_ms_each, cpu_ms_max: 0.0, written_bytes_each: None, ..self }
     }
 

@@ -227,6 +227,7 @@ fn run_measurement(
     };
     let figures = measure(&session)?;
     session.close()?;
+    // After the close, so that the size includes deferred writes.
     let health = session.engine.database().health()?;
     let database_bytes = health.bytes;
     let report = BenchReport {
@@ -249,7 +250,9 @@ fn measure_saves(session: &Session, count: usize) -> Result<Vec<Figures>, Failur
     let mut figures = Vec::new();
     let mut from = 0;
     for part in 1..=PARTS {
+        // Multiplied first, so that the parts add up to the count.
         let to = count * part / PARTS;
+        // With fewer than ten memories some parts are empty.
         if to > from {
             figures.push(fill_corpus(session, from..to)?.with_name(&format!("save {from}..{to}")));
         }

@@ -48,6 +48,7 @@ impl Process {
         for limit in ["RATE_PER_SECOND", "RATE_BURST"] {
             command.env(format!("INGRAIN_SERVER_LIMITS_{limit}"), "1000000");
         }
+        // stderr is dropped, because a full pipe that nobody reads would block the child.
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().map_err(process_failure)?;
         let stdout = child.stdout.take().ok_or_else(|| process_failure("the process has no stdout"))?;
@@ -86,6 +87,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
+        // It may have ended by itself. `wait` reaps it, and only then does its CPU time count for `children_cpu_time`.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -56,6 +56,7 @@ pub fn run(config: &Config, output: &Output, count: usize, queries: usize, strea
     fill_corpus(&session, 0..count)?;
     measure_searches(&session, 0, WARM_UP)?;
     let in_process = measure_searches(&session, WARM_UP, queries)?.with_name("in process");
+    // Deferred writes must be on disk before the server opens the same file.
     session.close()?;
     let (server, access) = start_server(&place)?;
     let over_http = access.measure_http_searches(queries)?.with_name("over HTTP");
@@ -159,12 +160,14 @@ impl ServerAccess {
 
     /// Saves per second with the given number of concurrent savers.
     fn measure_save_rate(&self, savers: usize, each: usize, round: usize) -> Result<f64, Failure> {
+        // Connected before the clock starts: only saves are measured.
         let connections = (0..savers).map(|_| self.open_connection()).collect::<Result<Vec<_>, _>>()?;
         let begun = Instant::now();
         std::thread::scope(|scope| {
             let work = |(saver, mut connection): (usize, HttpConnection)| {
                 scope.spawn(move || {
                     (0..each).try_for_each(|number| {
+                        // Each text is different, or the server would take it for a duplicate.
                         connection.save_memory(&format!("by {savers} in round {round}: {saver}/{number}"))
                     })
                 })
@@ -222,6 +225,7 @@ async fn follow_events(address: String, head: String, ready: mpsc::Sender<()>, a
     let mut lines = tokio::io::BufReader::new(socket).lines();
     let mut count = 0;
     while count < awaited {
+        // For each line, and longer than all events take to send: only a lost event lets it pass.
         let timeout = Duration::from_secs(ARRIVAL_SECS_MAX + EVENT_SECS as u64);
         let Ok(Ok(Some(line))) = tokio::time::timeout(timeout, lines.next_line()).await else { break };
         // The server greets every stream with a comment; only then is the stream subscribed.
@@ -258,6 +262,7 @@ impl HttpConnection {
                 length = value.trim().parse().map_err(process_failure)?;
             }
         }
+        // Read in full, or the next answer on this connection would begin inside this one.
         let mut body = vec![0; length];
         self.reader.read_exact(&mut body).map_err(process_failure)?;
         match status.split(' ').nth(1) {

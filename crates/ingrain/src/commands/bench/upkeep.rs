@@ -84,6 +84,7 @@ fn measure_upkeep(
         let disk = scope.spawn(|| measure_disk(session, &stop, PAGE_EVERY));
         let mut meter = Meter::start(1);
         let report = meter.time_operation(round);
+        // Before the result is looked at: after a failure the scope would wait for both threads forever.
         stop.store(true, Ordering::Relaxed);
         (report.map(|report| (report, meter.stop())), join_thread(saver), join_thread(disk))
     });
@@ -158,6 +159,7 @@ fn measure_lone_saves(session: &Session) -> Result<Figures, Failure> {
     let agent = Caller::agent(session.caller.tenant, "alone");
     let mut meter = Meter::start(SAVES_ALONE);
     for number in 0..SAVES_ALONE {
+        // Never a multiple of `DUE_EVERY`, so none of these turns is routine.
         let turns = vec![generate_turn(number * DUE_EVERY + 1)];
         meter.time_operation(|| session.engine.remember_turns(&agent, "alone", &turns))?;
     }
