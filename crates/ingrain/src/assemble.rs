@@ -34,6 +34,7 @@ impl Session {
         let tenant = match config.tenant.as_str() {
             "default" => engine.start_tenant("default")?,
             slug => {
+                // Not created when missing: a misspelt slug would split the memories.
                 let known = engine.database().list_tenants()?.into_iter().find(|tenant| tenant.slug == slug);
                 let missing = || Failure::user_error("not_found", format!("tenant `{slug}` not found"));
                 let tenant =
@@ -130,6 +131,7 @@ pub fn parse_database(text: &str, home: &Path) -> Result<Database, Failure> {
     let text = text.strip_prefix("sqlite:").unwrap_or(text);
     // `sqlite://PATH` is accepted like `sqlite:PATH`.
     let text = text.strip_prefix("//").unwrap_or(text);
+    // Without this check a misspelt scheme would become the name of a new file.
     match text.split_once("://") {
         _ if text.is_empty() => Ok(Database::Sqlite(home.join("ingrain.db"))),
         Some((scheme, _)) => Err(Failure::user_error("config.db", format!("unknown database scheme `{scheme}`"))

@@ -29,6 +29,7 @@ impl Clock for SystemClock {
             let nanos = system_now().as_nanosecond() as u64 ^ (std::ptr::from_ref(&random).addr() as u64);
             random[2..].copy_from_slice(&nanos.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes());
         }
+        // With a fixed time only the random part tells two ids apart.
         uuid_v7(self.now().as_microsecond(), random)
     }
 }

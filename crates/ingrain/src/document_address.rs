@@ -23,6 +23,7 @@ pub struct AddressResolver<'a> {
 /// Ends of a path that can be its address: at least folder and name, longest first.
 pub fn path_suffixes(file: &Path) -> Vec<String> {
     let Ok(whole) = file.canonicalize() else { return Vec::new() };
+    // The first part is the root.
     let names: Vec<_> = whole.iter().skip(1).map(|name| name.to_string_lossy()).collect();
     (0..names.len().saturating_sub(1)).map(|from| names[from..].join("/")).collect()
 }
@@ -50,10 +51,12 @@ impl AddressResolver<'_> {
         let is_open = |suffix: &str| is_free(suffix) && at(suffix).is_none_or(|document| document.source.is_none());
         let longer =
             self.path_suffixes.iter().rev().find(|suffix| suffix.len() > self.default_address.len() && is_open(suffix));
+        // The whole path at last, even if it is taken: nothing longer exists.
         longer.or(self.path_suffixes.first()).map_or(self.default_address, String::as_str).to_owned()
     }
 
     fn is_same_file(&self, document: &Document) -> bool {
+        // Two unknown sources are not the same file.
         self.source.is_some() && document.source.as_deref() == self.source
     }
 }

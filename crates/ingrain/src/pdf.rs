@@ -34,10 +34,12 @@ pub fn extract_text(path: &Path) -> Result<String, Failure> {
         Err(error) => return Err(wrong(&format!("is a PDF, and `{PROGRAM}` cannot be started: {error}"))),
     };
     let output = read_output(&mut child);
+    // Also after a kill, so that no zombie remains.
     let ended = child.wait().is_ok_and(|status| status.success());
     match output {
         None => Err(wrong("takes too long to read or contains too much text")),
         Some(_) if !ended => Err(wrong("cannot be read: it is damaged or encrypted")),
+        // Fonts with a broken encoding are common; a few replaced characters are better than no text.
         Some(bytes) => match String::from_utf8_lossy(&bytes).into_owned() {
             text if text.trim().is_empty() => Err(wrong("contains no text, perhaps only scanned images")),
             text => Ok(text),

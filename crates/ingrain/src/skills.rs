@@ -62,6 +62,7 @@ impl std::fmt::Display for SkillFolders {
 
 impl SkillSource for SkillFolders {
     fn load_skills(&self) -> LoadedSkills {
+        // Stamped before reading: a file that changes in between is read again at the next call.
         let files: Vec<FileStamp> = self.folders.iter().flat_map(|folder| stamp_skill_files(folder)).collect();
         // A panic of another thread cannot leave a partial cache: it is replaced as a whole.
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
@@ -139,6 +140,7 @@ pub fn install_skill(home: &Path, file: &Path, skill: &Skill) -> Result<Option<S
         Some((at, _)) if source_files::path_digest(&at) == source => return Ok(None),
         Some((at, installed)) => {
             let folder = at.parent().unwrap_or(home).to_owned();
+            // A skill written by hand has no such file, and only an identical one replaces it.
             let came_from = std::fs::read_to_string(folder.join(SOURCE_FILE)).ok();
             if installed != *skill && came_from != source {
                 let folder = folder.display();
@@ -154,6 +156,7 @@ pub fn install_skill(home: &Path, file: &Path, skill: &Skill) -> Result<Option<S
     };
     std::fs::create_dir_all(&folder).map_err(unwritable)?;
     std::fs::write(folder.join(SKILL_FILE), read_text_file(file)?).map_err(unwritable)?;
+    // If this fails, the skill counts as written by hand and stays safe from other sources.
     std::fs::write(folder.join(SOURCE_FILE), source.unwrap_or_default()).map_err(unwritable)?;
     Ok(None)
 }
@@ -183,6 +186,7 @@ fn stamp_skill_files(folder: &Path) -> Vec<FileStamp> {
 
 fn read_skill(stamp: &FileStamp) -> Result<Skill, Error> {
     let invalid = |why: String| Error::invalid("skill.invalid", why);
+    // By the stamp, so that a huge file is never read.
     if stamp.bytes > BYTES_MAX {
         return Err(invalid(format!("the file is larger than {BYTES_MAX} bytes")));
     }

@@ -49,6 +49,7 @@ impl GatheredFiles {
         let unreadable = |error: std::io::Error| {
             Failure::user_error("not_found", format!("cannot read `{}`: {error}", path.display()))
         };
+        // Resolved for the names: `.` and `..` have none.
         let whole = path.canonicalize().map_err(unreadable)?;
         let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
         if path.is_dir() {

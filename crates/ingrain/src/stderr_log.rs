@@ -41,6 +41,7 @@ impl Write for LogWriter {
     }
 
     fn flush(&mut self) -> io::Result<()> {
+        // stderr has no buffer.
         Ok(())
     }
 }

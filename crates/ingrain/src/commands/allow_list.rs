@@ -44,11 +44,13 @@ impl AllowlistCommand {
                 let what = match (digest, text) {
                     (Some(digest), _) => AllowTarget::Digest(digest),
                     (None, Some(text)) if text == "-" => AllowTarget::Text(read_stdin()?),
+                    // clap asks for one of the two already, so the default is never used.
                     (None, text) => AllowTarget::Text(text.unwrap_or_default()),
                 };
                 let expires_at = parse_time(&*engine.clock, &expires, true)?;
                 let allowed = engine.allow(caller, &what, &reason, expires_at)?;
                 print_allowed(job, "allowed", &allowed)?;
+                // People try `scan` next, and would think that the permission failed.
                 if !job.output.json {
                     job.output.print_note(
                         "note: saves and `ingrain scan --allowed` now accept it; `ingrain scan` ignores the allow list",

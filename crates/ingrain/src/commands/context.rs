@@ -93,6 +93,7 @@ impl ContextArgs {
                 job.output.print_json(&json!({ "messages": messages, "receipt": receipt, "skipped": context.skipped }))
             }
             ContextFormat::Text if !job.output.json => {
+                // On stderr, so that stdout can go straight into a prompt.
                 context.skipped.iter().for_each(|what| job.output.print_note(&format!("note: {what}")));
                 job.output.print_text(&context.text)
             }

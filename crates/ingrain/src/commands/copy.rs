@@ -47,14 +47,17 @@ impl CopyArgs {
     pub fn run(self, config: &Config, output: &Output) -> Result<(), Failure> {
         let from = assemble::parse_database(&self.from, &config.home)?;
         let to = assemble::parse_database(&self.to, &config.home)?;
+        // Compared as written: another spelling of the same path is not noticed here.
         if from == to {
             return Err(Failure::user_error("copy.same", "source and target are the same database"));
         }
         let mut bar = ProgressBar { shown: !output.json && std::io::stderr().is_terminal(), width: 0 };
         let copied = store::copy_database(&from, &to, &mut |progress| bar.show_progress(progress));
+        // Before the result is looked at, or an error message would follow the bar on its line.
         bar.clear();
         let done = build_view(copied.map_err(copy_failure)?);
         output.print_answer(&done, || render_report(output, &done))?;
+        // Exit 1 although all rows were written: such a copy is not to be relied on.
         if done.equal { Ok(()) } else { Err(Failure::AlreadyReported(1)) }
     }
 }
@@ -132,9 +135,11 @@ impl ProgressBar {
             CopyStage::Copying => "copying",
             CopyStage::Comparing => "comparing",
         };
+        // An empty source has a total of 0.
         let full = (done.min(total) * ProgressBar::CELLS / total.max(1)) as usize;
         let cells = format!("{}{}", "█".repeat(full), "░".repeat(ProgressBar::CELLS as usize - full));
         let line = format!("{stage:<9} {cells} {done} of {total} {table}");
+        // Not in bytes: each cell of the bar has three.
         let width = line.chars().count();
         // A closed stderr must not stop the copy. Trailing spaces erase the rest of a longer line.
         let _ = write!(std::io::stderr(), "\r{line}{}", " ".repeat(self.width.saturating_sub(width)));

@@ -55,6 +55,7 @@ pub fn run(loaded: &LoadedConfig, output: &Output) -> Result<(), Failure> {
     ];
     // Last: the checks above explain why a database may not open.
     checks.extend(check_database(config));
+    // Not for Postgres, whose files belong to the server.
     if let Ok(path) = assemble::database_path(config) {
         checks.extend([check_permissions(&config.home, &path), check_disk(&path)]);
     }

@@ -171,6 +171,7 @@ fn export_markdown(
 ) -> Result<Counts, Failure> {
     let mut counts = Counts::new();
     job.session.engine.export(&job.session.caller, stores, |piece| -> Result<(), Failure> {
+        // Stores, reviews, bans and runs have no Markdown form; the other formats contain them.
         let ExportPiece::Memory(story) = piece else { return Ok(()) };
         let memory = Memory { content: story.content, ..story.memory };
         let path = folder.join(markdown_path(&memory));
@@ -197,6 +198,7 @@ fn markdown_path(memory: &Memory) -> PathBuf {
     };
     let place = match &memory.scope {
         Scope::Workspace => String::new(),
+        // A scope contains names of callers, and a slash in one must not make another folder.
         scope => scope.to_string().replace(['/', '\\'], "_"),
     };
     Path::new(&memory.store).join(place).join(name)
@@ -272,6 +274,7 @@ impl ImportArgs {
                 progress.count_piece();
             }
         }
+        // A file cut off at the end of a line parses without an error; only its footer is missing.
         Ok(export.check_complete()?)
     }
 

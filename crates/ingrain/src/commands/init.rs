@@ -43,6 +43,7 @@ pub fn run(loaded: &LoadedConfig, output: &Output) -> Result<(), Failure> {
     let unwritable = |path: &Path, error: &std::io::Error| {
         Failure::system_error("init.unwritable", format!("cannot make `{}`: {error}", path.display()))
     };
+    // The mode applies to new folders only; `doctor` warns of an existing one that is open to others.
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(home).map_err(|error| unwritable(home, &error))?;
     // `create_new` is atomic: a file created by another process is not overwritten.
     let written = match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&loaded.file) {
@@ -86,11 +87,13 @@ fn mcp_client_config(loaded: &LoadedConfig) -> Result<Value, Failure> {
         Failure::system_error("init.program", format!("cannot find the path of this program: {error}"))
     })?;
     let mut arguments = vec![json!("mcp")];
+    // The client finds the default home by itself.
     if loaded.is_set("home") {
         let home = std::path::absolute(&loaded.config.home).unwrap_or_else(|_| loaded.config.home.clone());
         arguments.extend([json!("--home"), json!(home)]);
     }
     if loaded.is_set("db") {
+        // A Postgres URL is no path and stays as it is.
         let file = database_path(&loaded.config).ok().and_then(|path| std::path::absolute(path).ok());
         arguments.extend([json!("--db"), file.map_or_else(|| json!(loaded.config.db), |file| json!(file))]);
     }

@@ -49,6 +49,7 @@ impl McpArgs {
             door = door.with_inline_calls();
         }
         let upkeep_every = Duration::from_secs(loaded.config.server.limits.upkeep_secs);
+        // One thread: there is one client, and its calls are answered in order.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| mcp_failure(&error))?;
         let served = runtime.block_on(serve_stdio(door, upkeep_every));
@@ -56,6 +57,7 @@ impl McpArgs {
         // flushed below.
         runtime.shutdown_background();
         let closed = session.close();
+        // Of two failures the first is reported: it is likely the cause of the other.
         served.map_err(|error| mcp_failure(&error)).and(closed)
     }
 }

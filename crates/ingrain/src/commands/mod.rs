@@ -74,6 +74,7 @@ pub fn run(cli: Cli, environment: &Environment, output: &Output) -> Result<(), F
         _ => {}
     }
     let loaded = match command {
+        // `--config` may name the file that `init` is about to write.
         Command::Init => load_before_init(&global, environment)?,
         _ => load_config(&global, environment)?,
     };

@@ -62,6 +62,7 @@ impl PipelineArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
         match self.command {
+            // The whole record is written: enabling again without limits resets them to the defaults.
             PipelineCommand::Enable(enable) => set_opt_in(job, enable, true),
             PipelineCommand::Disable { name, agent } => {
                 let known = engine.opt_ins(caller, Some(&name))?.into_iter().find(|opt_in| opt_in.agent == agent);

@@ -71,6 +71,7 @@ enum WorkflowCommand {
 impl RecallArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let query = RecallQuery {
+            // People do not quote a query; all words are one.
             text: self.words.join(" "),
             similarity_min: self.similarity,
             limit: self.limit.requested_count(),
@@ -100,6 +101,7 @@ fn render_recalled(output: &Output, recalled: &RecallResults) -> String {
     if recalled.recollections.is_empty() {
         text += "nothing found\n";
     }
+    // Only a note, and exit 0: the other sources have answered.
     for failure in &recalled.failed {
         text += &format!("note: {:?} could not be searched [{}]\n", failure.source, failure.code);
     }
@@ -109,6 +111,7 @@ fn render_recalled(output: &Output, recalled: &RecallResults) -> String {
 impl AuditArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let AuditCommand::Add { message, action, meta, at } = self.command;
+        // A span counts back: an action is recorded after it happened.
         let at = at.as_deref().map(|text| parse_time(&*job.session.engine.clock, text, false)).transpose()?;
         let meta = meta.as_deref().map(parse_object).transpose()?.unwrap_or_default();
         let entry = AuditEntry { action, message: read_content(Some(&message), None)?, meta, at };

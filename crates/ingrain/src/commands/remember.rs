@@ -206,6 +206,7 @@ fn parse_metadata(given: &[String]) -> Result<Option<Map<String, Value>>, Failur
             map.insert(key.to_owned(), Value::String(value.to_owned()));
         }
     }
+    // `None` keeps the metadata of the memory at the path; `{}` removes it.
     Ok((!given.is_empty()).then_some(map))
 }
 

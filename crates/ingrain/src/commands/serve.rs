@@ -142,6 +142,7 @@ async fn serve_until_stopped(
 /// Creates the key of the operator if the tenant has no keys.
 fn create_first_key(engine: &Engine, tenant: TenantId) -> Result<Option<String>, Failure> {
     let admin = Caller::admin(tenant);
+    // Revoked keys count too, or revoking the last one would create another at the next start.
     if !engine.keys(&admin)?.is_empty() {
         return Ok(None);
     }

@@ -94,6 +94,7 @@ fn render_stores(output: &Output, stores: &[Store]) -> String {
             store.scope.to_string(),
             store.ruleset.clone(),
             store.default_trust.to_string(),
+            // An archived store is closed whatever its mode says.
             if store.archived_at.is_some() { "archived".to_owned() } else { store.access.to_string() },
         ]
     };

@@ -31,7 +31,9 @@ impl TempHome {
         let weights = config.transformer_weights().display().to_string();
         Config {
             home: self.0.clone(),
+            // Empty selects a file in this home, even if a server is configured.
             db: String::new(),
+            // A configured tenant would not exist in the new database.
             tenant: "default".to_owned(),
             embeddings: EmbeddingSettings { weights, ..config.embeddings.clone() },
             ..config.clone()
