@@ -17,6 +17,7 @@ pub struct CompletionsArgs {
 
 impl CompletionsArgs {
     pub fn run(self, output: &Output) -> Result<(), Failure> {
+        // Into memory first: `generate` panics on a closed pipe.
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::command(), "ingrain", &mut script);
         output.print_text(&String::from_utf8_lossy(&script))

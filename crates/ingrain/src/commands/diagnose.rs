@@ -48,6 +48,7 @@ impl WhyNotArgs {
 
 fn render_diagnosis(output: &Output, diagnosis: &Diagnosis) -> String {
     let search = &diagnosis.search;
+    // The headings have the length of `context`, so that the answers line up.
     let mut text = format!("{} {}", output.paint(Tone::Strong, "search "), search.reason);
     if let (Some(score), Some(cutoff)) = (search.score, search.cutoff) {
         text += &format!(" (score {score:.4}, the last one returned has {cutoff:.4})");

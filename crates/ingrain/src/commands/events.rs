@@ -35,6 +35,7 @@ struct EventsView {
 impl EventsArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let limit = self.limit.requested_count().unwrap_or(ENTRIES_DEFAULT);
+        // By prefix, so that `memory.write` selects the whole family.
         let wanted =
             |event: &Event| self.name.as_deref().is_none_or(|name| event.happening.name.as_str().starts_with(name));
         let (engine, caller) = (&job.session.engine, &job.session.caller);

@@ -86,8 +86,10 @@ impl FilterArgs {
 
 /// Normalizes a prefix like a path, but keeps its trailing slash: `a/` matches only paths below `a`.
 fn normalize_prefix(job: &Job<'_>, prefix: &str) -> Result<String, Failure> {
+    // A final slash is kept, so that `notes/` does not match `notes-old`.
     let below = if prefix.ends_with('/') { "/" } else { "" };
     match prefix.trim_matches('/') {
+        // `/` alone means everything.
         "" => Ok(String::new()),
         path => Ok(normalize_path(path, &job.session.engine.settings.limits)? + below),
     }

@@ -53,6 +53,7 @@ fn render_versions(output: &Output, versions: &[Version]) -> String {
         for piece in &version.evidence {
             text += &format!("  {}: {}\n", piece.kind, one_line(&piece.summary));
         }
+        // Newest first, so the next in the list is the predecessor.
         text += &render_changes(output, versions.get(at + 1), version);
     }
     text

@@ -68,6 +68,7 @@ impl InspectArgs {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
         let reference = self.reference.to_reference();
         let memory = engine.read(caller, &reference)?;
+        // By id: meanwhile the path may name another memory.
         let versions = engine.history(caller, &engine::MemoryReference::Id(memory.id), None, None)?;
         let lineage = engine.lineage(caller, memory.id)?;
         // Most memories have no review; that is not an error.

@@ -30,6 +30,7 @@ impl MemoryReferenceArgs {
     /// Id of the memory; a path is looked up.
     pub fn resolve_id(&self, job: &Job<'_>) -> Result<MemoryId, Failure> {
         match self.to_reference() {
+            // Not looked up: the call that follows reports an unknown id itself.
             MemoryReference::Id(id) => Ok(id),
             reference => Ok(job.session.engine.locate(&job.session.caller, &reference)?.id),
         }
@@ -56,6 +57,7 @@ impl ReadArgs {
             None => engine.read(caller, &reference)?,
         };
         match self.raw {
+            // Neither escaped nor wrapped in JSON: `--raw` is for pipes.
             true => job.output.print_text(&memory.content),
             false => job.output.print_answer(&MemoryView::from(&memory), || render_memory(job.output, &memory)),
         }

@@ -18,6 +18,7 @@ pub fn run(job: &Job<'_>, propose: bool) -> Result<(), Failure> {
     let mut after = None;
     loop {
         let batch = engine.rescan(caller, after, propose)?;
+        // One by one, because the counter updates at exact multiples only.
         (0..batch.scanned).for_each(|_| progress.count_piece());
         scanned += batch.scanned;
         proposed += batch.proposed;

@@ -59,6 +59,7 @@ impl SearchArgs {
     /// Text of the query; `-` reads stdin.
     fn query_text(&self) -> Result<String, Failure> {
         match self.words.as_slice() {
+            // Only alone: within a query a dash is a word.
             [dash] if dash == "-" => read_stdin(),
             words => Ok(words.join(" ")),
         }
@@ -78,6 +79,7 @@ impl SearchArgs {
                 }
                 Ok(id)
             }
+            // A single word is the query, even if it looks like an id.
             Some("") => Ok(None),
             Some(id) => id.parse().map(Some).map_err(wrong),
         }
@@ -124,6 +126,7 @@ fn render_hit(output: &Output, rank: usize, hit: &Hit) -> String {
 /// Parts of the score as bars, scaled to the largest part (at least 1).
 fn render_score_bars(hit: &Hit) -> String {
     const WIDTH: f64 = 24.0;
+    // At least 1, so that the bars of a weak hit stay short.
     let most = hit.parts.values().fold(1.0_f64, |most, part| most.max(*part));
     hit.parts.iter().fold(String::new(), |mut text, (name, part)| {
         let filled = "█".repeat((part / most * WIDTH).round().clamp(0.0, WIDTH) as usize);

@@ -93,6 +93,7 @@ struct SeededRng(u64);
 
 impl SeededRng {
     fn new(seed: u64) -> SeededRng {
+        // A state of zero would stay zero, and seeds that follow each other must not give similar texts.
         SeededRng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(0x2545_f491_4f6c_dd1d))
     }
 
@@ -190,6 +191,7 @@ pub fn generate_query(number: usize) -> String {
         1 => format!("what fixed {service} when {}", rng.pick(CAUSES)),
         2 => format!("deployment/{service} -n {namespace} latency"),
         3 => format!("how do we verify {service} after a change"),
+        // No memory mentions holidays: this is the question without an answer.
         _ => format!("holiday schedule of the {service} team"),
     }
 }

@@ -214,6 +214,7 @@ fn turn_time(turn: &RecordedTurn, number: usize) -> Timestamp {
     let civil = |date: &str| {
         date.parse::<jiff::civil::DateTime>().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok().map(|at| at.timestamp())
     };
+    // Sets usually give dates without a zone, which are read as UTC.
     let date = turn.date.as_deref().and_then(|date| civil(date).or_else(|| date.parse().ok()));
     let base = date.unwrap_or(Timestamp::UNIX_EPOCH).as_second();
     // Each turn has its own second: ties in the ranking are broken by time, so every run gives the same order.
@@ -278,6 +279,7 @@ impl QualitySums {
         let gain = |at: usize| 1.0 / ((at + 2) as f64).log2();
         let got: f64 = found.iter().take(10).enumerate().filter(|(_, id)| is_gold(id)).map(|(at, _)| gain(at)).sum();
         let ideal: f64 = (0..gold.len().min(10)).map(gain).sum();
+        // Never a division by zero: questions without gold answers were left out before.
         self.ndcg10 += got / ideal;
     }
 

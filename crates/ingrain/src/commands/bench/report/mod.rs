@@ -104,8 +104,10 @@ pub fn run(args: &ReportArgs, global: &GlobalArgs, output: &Output) -> Result<()
     // After the folder exists: measuring takes minutes and must not fail at the end.
     let mut measured = measure_all(args, global, output)?;
     let target = args.out.join("benchmarks.md");
+    // The first report has no earlier page.
     let earlier_page = std::fs::read_to_string(&target).unwrap_or_default();
     let mut files = render_plots(&measured);
+    // The page is written last, so that it never names a plot that could not be written.
     files.push(("benchmarks.md", page::render_page(&measured, args, page::hand_written_part(&earlier_page))));
     for (name, text) in files {
         let path = args.out.join(name);
@@ -169,6 +171,7 @@ impl BenchRunner<'_> {
         // Twice as many saves: the CPU time of other processes is counted in 10 ms.
         let saves = (2 * queries).to_string();
         let (number, queries) = (count.to_string(), queries.to_string());
+        // A database of its own for `search`, because the cold searches below read it again.
         let db = self.place.join(format!("{count}.db")).display().to_string();
         let speed = SpeedReport {
             count,
