@@ -88,6 +88,7 @@ impl Failure {
             Failure::Refused(refusal) => refusal.message.clone(),
             Failure::Engine(error) => error.to_string(),
             Failure::UserError { message, .. } | Failure::SystemError { message, .. } => message.clone(),
+            // As in `code`: never printed.
             Failure::AlreadyReported(_) | Failure::PipeClosed => String::new(),
         };
         safety::redact_secrets(&text, &safety::inspect(&text))

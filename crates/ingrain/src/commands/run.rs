@@ -58,6 +58,7 @@ impl RunArgs {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
         match self.command {
             RunCommand::Open { id, goal, workflow } => {
+                // Without an id the engine takes `--run`, else makes a new one.
                 let run = engine.open_run(caller, id, goal, workflow)?;
                 let view = json!({ "status": "open", "id": run.id, "run": run });
                 job.output.print_answer(&view, || format!("{} run {}", job.output.paint(Tone::Good, "opened"), run.id))

@@ -49,6 +49,7 @@ impl SearchArgs {
             words_only: self.words_only,
         };
         let answer = job.session.engine.search(&job.session.caller, &query)?;
+        // With `--json` the answer contains the warnings.
         if !job.output.json {
             answer.warnings.iter().for_each(|warning| job.output.print_note(&format!("note: {warning}")));
         }
