@@ -26,6 +26,7 @@ pub(crate) fn measure_cosine_scale(vectors: &[Vec<f32>]) -> Calibration {
     for (i, a) in left.iter().enumerate() {
         for (j, b) in right.iter().enumerate() {
             let cosine = a.iter().zip(b).map(|(x, y)| x * y).sum::<f32>();
+            // Every wrong pairing of the same texts counts as unrelated, so no second list is needed.
             if i == j { same.push(cosine) } else { unrelated.push(cosine) }
         }
     }

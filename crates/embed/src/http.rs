@@ -67,6 +67,7 @@ impl HttpEmbedder {
             .max_redirects(0)
             // The status decides whether a failure is worth a retry.
             .http_status_as_error(false)
+            // Without the parser's message, which may quote a password.
             .proxy(proxy.map_err(|_| EmbedError::Broken("the proxy address is not valid".to_owned()))?)
             .build()
             .new_agent();
@@ -129,6 +130,7 @@ impl HttpEmbedder {
 
     /// Checks that there is one vector of the right length per text; returns them in the order of the texts.
     fn check_reply(&self, reply: EmbeddingReply, count: usize) -> Result<Vec<Vec<f32>>, EmbedError> {
+        // Placed by `index`: the protocol does not promise the order of the inputs.
         let mut vectors = vec![Vec::new(); count];
         for row in reply.data {
             // The first vector fixes the length where the configuration does not.
@@ -148,6 +150,7 @@ impl HttpEmbedder {
                 }
             }
         }
+        // Also true for a vector of zeros, which has no direction to compare.
         if vectors.iter().any(Vec::is_empty) {
             return Err(EmbedError::Broken("the reply has no vector for one of the texts".to_owned()));
         }
@@ -176,6 +179,7 @@ impl Embedder for HttpEmbedder {
             }
         }
         if !wanted.is_empty() {
+            // After the texts, so that an unreachable endpoint costs one failed request and not two.
             self.ensure_calibrated();
         }
         Ok(vectors)

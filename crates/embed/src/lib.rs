@@ -62,6 +62,7 @@ pub fn reference_ids(text: &str) -> Result<Vec<u16>, EmbedError> {
 /// Scales a vector to length one. Empty for a zero vector, which has no direction, and for overflow.
 fn scale_to_unit(mut vector: Vec<f32>) -> Vec<f32> {
     let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
+    // A division would give NaN or infinity, which make every later comparison meaningless.
     if !length.is_finite() || length <= f32::EPSILON {
         return Vec::new();
     }

@@ -60,6 +60,7 @@ impl TransformerEmbedder {
             // Leaves room for the marker at the end.
             ids.len() < TOKENS_MAX - 1
         });
+        // The markers alone would give all empty texts the same vector, as if they were related.
         if ids.len() == 1 {
             return Vec::new();
         }
@@ -188,6 +189,7 @@ impl Embedder for TransformerEmbedder {
         while wanted.peek().is_some() {
             let mut tokens = 0;
             let mut members = Vec::new();
+            // A text longer than a batch forms one alone, so the loop always advances.
             while let Some(i) = wanted.next_if(|i| members.is_empty() || tokens + ids[*i].len() <= BATCH_TOKENS) {
                 tokens += ids[i].len();
                 members.push(i);

@@ -53,6 +53,7 @@ impl Vocabulary {
             calibration: Calibration { unrelated: f32_at(bytes, 48), same: f32_at(bytes, 52) },
             name: std::str::from_utf8(name).map_err(|_| broken_error("the model's name is not text"))?,
         };
+        // The file states its own length, so that one cut at a lucky place is found too.
         if number(44) != bytes.len() || !vocabulary.is_within_file() {
             return Err(broken_error("the vector table is cut short"));
         }

@@ -71,6 +71,7 @@ impl Weights {
             norm: rest.read_norm()?,
             layers: (0..LAYER_COUNT).map(|_| rest.read_layer()).collect::<Result<_, _>>()?,
         };
+        // Bytes left over mean another layout, whose numbers would be read into the wrong tensors.
         match rest.0 {
             [] => Ok(weights),
             _ => Err(broken_error("the weights file is longer than it should be")),

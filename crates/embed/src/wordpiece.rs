@@ -175,6 +175,7 @@ impl<'a> WordBuffer<'a> {
 
     fn longest_token(&self, prefix: &[u8], start: usize) -> Option<(usize, usize)> {
         let rest = &self.text.as_bytes()[start..];
+        // Bounded by the longest token, so that a long word costs no more look-ups than the vocabulary can answer.
         let length_max = rest.len().min(self.vocabulary.token_bytes_max()).min(LOOKUP_BYTES_MAX);
         let prefix_hash = FnvHash::new().extend_bytes(prefix);
         // Most words are one token, so the whole word is looked up before its prefixes are hashed.

@@ -118,6 +118,7 @@ pub fn copy_database(
     to: &Database,
     on_progress: &mut dyn FnMut(CopyProgress),
 ) -> Result<CopyReport, CopyError> {
+    // First, because opening a SQLite target creates its file: a wrong source must not leave one behind.
     let mut source = open_source(from).map_err(CopyError::From)?;
     let mut target = open_target(to).map_err(CopyError::To)?;
     let tenants = source.list_tenants().map_err(CopyError::From)?;
@@ -164,6 +165,7 @@ impl CopyJob<'_> {
     fn find_complete_tenants(&mut self, tenants: &[Tenant]) -> Result<Vec<TenantId>, CopyError> {
         let mut complete = Vec::new();
         for existing in self.target.list_tenants().map_err(CopyError::To)? {
+            // Compared as a whole, so that another tenant with the same slug does not pass for this one.
             if !tenants.contains(&existing) {
                 return Err(CopyError::Occupied(format!("it has a tenant `{}` of its own", existing.slug)));
             }
@@ -217,6 +219,7 @@ impl CopyJob<'_> {
             self.target.write_rows(tenant, table, &records).map_err(CopyError::To)?;
             self.written += records.len() as u64;
             self.report_progress(CopyStage::Copying, table, records.len());
+            // Empty for `heads`, for which `select_sql` then returns nothing more.
             after = Some(last[..table.key].to_vec());
         }
     }
@@ -231,6 +234,7 @@ impl CopyJob<'_> {
         let mut compared = Vec::new();
         for table in copied_tables().chain([&HEAD_TABLE]) {
             let (mut from, mut to) = (Fingerprint::default(), Fingerprint::default());
+            // In the source's order on both sides, because the hash depends on the order of rows.
             for tenant in tenants {
                 for_each_batch(self.source, tenant.id, table, &mut |records| {
                     records.iter().for_each(|record| from.add_record(tenant.id.0, record));

@@ -53,6 +53,7 @@ impl Table {
         }
         if after {
             let values: Vec<String> = (2..2 + key.len()).map(placeholder).collect();
+            // A comparison of rows, which the index of the key answers in both databases.
             sql += &format!(" and ({}) > ({})", key.join(", "), values.join(", "));
         }
         sql + &format!(" order by {}", key.join(", "))

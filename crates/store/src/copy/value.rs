@@ -55,6 +55,7 @@ impl Fingerprint {
             Value::Id(id) => self.hash_part(b'u', id.as_bytes()),
             Value::Json(text) => self.hash_part(b'j', canonical_json(text).as_bytes()),
             Value::Tags(tags) => {
+                // The set sorts the tags, which Postgres returns in any order.
                 self.hash_part(b's', &(tags.len() as u64).to_le_bytes());
                 tags.iter().for_each(|tag| self.hash_part(b't', tag.as_bytes()));
             }

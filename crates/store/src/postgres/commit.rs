@@ -74,11 +74,13 @@ pub(super) struct WritePlan {
 pub(super) fn plan_change(change: &Change, head: &mut Head, results: Vec<Vec<Row>>) -> Result<WritePlan, Fault> {
     let mut results = results.into_iter();
     for guard in &change.guards {
+        // Every guard is checked before the first write is planned, so a failed one leaves nothing to undo.
         if !guards::guard_holds(guard, &results.next().unwrap_or_default())? {
             return Err(StoreError::Guard(guard.clone()).into());
         }
     }
     let mut state = read_current_state(change, results)?;
+    // Zero means that the change has no event. Then a lost answer to the commit cannot be resolved.
     let mut plan = WritePlan { statements: Vec::new(), erasures: Vec::new(), last_event: 0 };
     for write in &change.writes {
         plan_write(change, head, &mut state, &mut plan, write)?;
@@ -134,6 +136,7 @@ fn plan_write(
             erase::redact_versions(head, state, statements, change.at, *memory, versions)?
         }
         Write::Erase { place } => {
+            // Removed, so that an entry written later in the same change creates the place under a new id.
             if let Some(scope) = state.scopes.remove(place) {
                 plan.erasures.push(statements.len());
                 statements.push(Statement::new(
@@ -199,6 +202,7 @@ pub(super) fn to_committed(plan: &WritePlan, results: &[Vec<Row>]) -> Result<Com
 
 impl Head {
     pub(super) fn from_rows(tenant: TenantId, rows: &[Row]) -> Result<Head, Fault> {
+        // A tenant whose copy is unfinished has none either, which keeps writers away from it.
         let missing = || Fault::corrupt(format!("tenant `{tenant}` has no row in `heads`"));
         let row = rows.first().ok_or_else(missing)?;
         Ok(Head {

@@ -25,6 +25,7 @@ pub(crate) fn open_copy_source(url: &str) -> Result<Box<dyn CopyEndpoint>, Store
     let mut server = open_endpoint(url)?;
     server.snapshot_client = Some(server.block_on(async {
         let client = server.pool.connect_dedicated().await?;
+        // Never committed: the transaction is read-only and ends with its connection.
         client.batch_execute(&server.pool.begin_sql(None, TransactionMode::Read)).await?;
         Ok(client)
     })?);
@@ -109,6 +110,7 @@ impl CopyEndpoint for PostgresEndpoint {
 
     fn add_tenant(&mut self, tenant: &Tenant) -> Result<(), StoreError> {
         let statement = Statement::new(
+            // An interrupted copy has added the tenant already.
             "insert into tenants (id, slug, created_at) values ($1, $2, $3) on conflict do nothing",
             params![tenant.id.0, &tenant.slug, to_micros(tenant.created_at)],
         );
@@ -117,6 +119,8 @@ impl CopyEndpoint for PostgresEndpoint {
 
     fn count_rows(&mut self, tenant: TenantId, table: &Table) -> Result<u64, StoreError> {
         let statement =
+            // Row-level security would hide the others too, but Citus needs the tenant in the condition to pick a
+            // worker.
             Statement::new(format!("select count(*) from {} where tenant = $1", table.name), params![tenant.0]);
         let rows = self.read_statement(Some(tenant), statement)?;
         Ok(rows.first().map_or(Ok(0), |row| read_count(row, 0))?)
@@ -169,8 +173,11 @@ impl CopyEndpoint for PostgresEndpoint {
         }
         let stored = table.columns.iter().filter(|column| column.kind != ColumnKind::Tags);
         let columns = stored.flat_map(|column| stored_columns(column).to_vec()).collect::<Vec<_>>().join(", ");
+        // Without `on conflict`: a batch starts after the last key of the target, so an existing row means another
+        // writer.
         let sql = format!("insert into {} (tenant, {columns}) values {}", table.name, rows.join(", "));
         let mut statements = vec![Statement::new(sql, params)];
+        // In the same transaction: a resumed copy starts after the last memory and would never add missing tags.
         statements.extend(insert_tags(tenant, records));
         self.write_statements(Some(tenant), &statements)
     }

@@ -96,6 +96,7 @@ pub(super) fn write_entry(
         Some(previous) => Some(check_previous(state, memory, previous)?),
     };
     let place = entry_place(entry);
+    // Taken from the plan's own state: an earlier write of this change may have created or erased the place.
     let scope = match state.scopes.get(&place) {
         Some(scope) => *scope,
         None => {
@@ -117,6 +118,7 @@ pub(super) fn write_entry(
     let keep_vector =
         entry.embedding().is_none() && previous_row.is_some_and(|previous_row| previous_row.sha256 == memory.sha256);
     statements.push(write_recall_row(scope, seq, entry, keep_vector));
+    // A later write of the same change follows this version, which the database does not show yet.
     state.versions.insert(memory.id, after);
     if state.redacts {
         state.snapshots.insert(memory.version.0, (memory.clone(), entry.evidence().to_vec()));

@@ -52,6 +52,7 @@ pub(super) fn redact_versions(
 ) -> Result<(), Fault> {
     for version in versions {
         let stored = state.snapshots.get(&version.0).filter(|(snapshot, _)| snapshot.id == memory);
+        // A version that was erased meanwhile has no text left to redact.
         let Some((snapshot, evidence)) = stored else { continue };
         let evidence: Vec<Evidence> = evidence.iter().cloned().map(Evidence::without_text).collect();
         statements.push(Statement::new(
@@ -67,6 +68,7 @@ pub(super) fn redact_versions(
         ));
     }
     let current = state.versions.get(&memory);
+    // Words, tags and vector are indexed for the current version only.
     if current.is_some_and(|current| versions.iter().any(|version| version.0 == current.version)) {
         statements.extend(blank_current(head, memory));
     }

@@ -26,6 +26,7 @@ pub(super) fn append_event(head: &mut Head, happening: &EventBody) -> Result<Sta
 }
 
 pub(super) async fn events_after(pool: &Pool, tenant: TenantId, after: u64, limit: usize) -> Result<Vec<Event>, Fault> {
+    // A number beyond `bigint` is after every event.
     let after = i64::try_from(after).unwrap_or(i64::MAX);
     let statement = Statement::new(
         "select seq, happening, hash
@@ -49,6 +50,7 @@ pub(super) async fn last_event_seq(pool: &Pool, tenant: TenantId) -> Result<u64,
 /// Whether the log holds this entry: tells if a commit whose answer was lost has succeeded.
 pub(super) async fn has_event(pool: &Pool, tenant: TenantId, seq: u64, hash: &str) -> Result<bool, Fault> {
     let statement = Statement::new(
+        // By hash too: another writer may have taken the number.
         "select 1 from events where tenant = $1 and seq = $2 and hash = $3",
         params![tenant.0, seq as i64, hash],
     );

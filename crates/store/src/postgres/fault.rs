@@ -84,9 +84,11 @@ impl ToStoreError for tokio_postgres::Error {
             "53" if *state == SqlState::DISK_FULL => StoreError::Unwritable(text),
             // 40 lost a race, 55 lock not available, 57 cancelled, for example by the statement timeout.
             "53" | "40" | "55" | "57" => StoreError::Unavailable(text),
+            // A standby, or a database that was set to read-only.
             "25" if *state == SqlState::READ_ONLY_SQL_TRANSACTION => StoreError::Unwritable(text),
             // Wrong password or role; no such database.
             "28" | "3D" => StoreError::Unavailable(text),
+            // Also the answer of row-level security to a row of another tenant.
             "42" if *state == SqlState::INSUFFICIENT_PRIVILEGE => StoreError::Unwritable(text),
             "42" | "3F" if is_schema_missing(state) => StoreError::Unavailable(format!("{text}; {MIGRATE_HINT}")),
             // `set local role ingrain_app` where the role is missing.

@@ -23,6 +23,7 @@ pub(super) fn statistics_conditions(readable: &Readable, filter: &Filter, params
     let mut sql = String::new();
     let states: Vec<&str> = matching::wanted_states(filter).iter().map(|state| state.as_str()).collect();
     add_any_of(&mut sql, "m.state", &states, params);
+    // Left out where no constrained memory can match, so that common searches keep conditions an index can answer.
     if let (true, VisibleCandidates::AuthoredBy(author)) = (states.contains(&"constrained"), &readable.constrained) {
         sql += &format!(" and (m.state <> 'constrained' or m.author = {})", push_param(params, author));
     }
@@ -74,6 +75,7 @@ fn add_any_of(sql: &mut String, column: &str, words: &[&str], params: &mut Vec<P
 pub(super) fn table_conditions(filter: &Filter, params: &mut Vec<Param>) -> String {
     let mut sql = String::new();
     for tag in &filter.tags {
+        // One condition per tag, because a memory must have all of them.
         let tag = push_param(params, tag);
         sql += &format!(
             " and exists (select 1 from tags g where g.tenant = m.tenant and g.memory = m.id and g.tag = {tag})"

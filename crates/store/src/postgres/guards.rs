@@ -27,6 +27,7 @@ pub(super) fn guard_query(tenant: TenantId, guard: &Guard) -> Statement {
             Statement::new("select saves from run_saves where tenant = $1 and run = $2", params![tenant.0, run])
         }
         Guard::RowInState { kind, id, .. } => {
+            // INVARIANT: a kind is a word of the engine's vocabulary, never input, so it may name the table.
             Statement::new(format!("select state from {kind} where tenant = $1 and id = $2"), params![tenant.0, id])
         }
         Guard::RowCountIs { kind, state, .. } => Statement::new(
@@ -58,12 +59,14 @@ pub(super) fn guard_holds(guard: &Guard, rows: &[Row]) -> Result<bool, Fault> {
     Ok(match guard {
         Guard::VersionIs { .. } => !rows.is_empty(),
         Guard::PathFree { .. } | Guard::HashFree { .. } | Guard::TurnsBefore { .. } => rows.is_empty(),
+        // A place without a row has generation zero, so a guard on a new place holds until its first write.
         Guard::PlaceUnchanged { generation, .. } => scopes::read_place_state(rows)?.generation == *generation,
         Guard::RoomLeft { live_max, .. } => scopes::read_place_state(rows)?.live < *live_max,
         Guard::RunSavesLeft { saves_max, .. } => {
             rows.first().map_or(Ok(0), |row| read_count(row, 0))? < u64::from(*saves_max)
         }
         Guard::RowInState { state, .. } => {
+            // `None` in the guard means that the row must not exist.
             rows.first().map(|row| read_column::<String>(row, 0)).transpose()?.as_ref() == state.as_ref()
         }
         Guard::RowCountIs { count: expected, .. } => rows.first().map_or(Ok(0), |row| read_count(row, 0))? == *expected,

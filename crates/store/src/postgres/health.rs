@@ -37,6 +37,7 @@ pub(super) fn display_location(config: &tokio_postgres::Config) -> String {
         Some(Host::Unix(path)) => path.display().to_string(),
         None => "localhost".to_owned(),
     };
+    // As in libpq: the database is named after the user by default.
     let database = config.get_dbname().or(config.get_user()).unwrap_or_default();
     match config.get_ports().first() {
         Some(port) => format!("{host}:{port}/{database}"),

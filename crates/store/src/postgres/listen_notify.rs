@@ -18,8 +18,10 @@ const RECONNECT_PAUSE: Duration = Duration::from_millis(500);
 /// Listens while the backend holds the notifier; reconnects when the connection breaks.
 pub(super) async fn listen_for_events(url: ServerUrl, notifier: Weak<Notifier>) {
     while notifier.strong_count() > 0 {
+        // Outside the pool: `listen` belongs to one connection, which has to stay open.
         if let Ok((client, mut connection)) = url.connect().await {
             let listener = notifier.clone();
+            // Spawned before `listen` is sent: nothing is sent or received unless the connection is polled.
             let reading = tokio::spawn(async move {
                 while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
                     // The payload is not needed: woken threads read the log.

@@ -31,11 +31,14 @@ fn access_conditions(readable: &Readable, params: &mut Vec<Param>) -> String {
         let list = |pick: fn(&engine::model::scope::Scope) -> &str| {
             scopes.iter().map(|scope| pick(scope).to_owned()).collect::<Vec<String>>()
         };
+        // Three arrays rather than one condition per scope, so that the statement does not grow with the caller's
+        // scopes.
         let kinds = push_param(params, list(|scope| scope.kind().as_str()));
         let firsts = push_param(params, list(|scope| scope.name_columns().0));
         let seconds = push_param(params, list(|scope| scope.name_columns().1));
         sql += &format!(" and (s.kind, s.first, s.second) in (select * from unnest({kinds}, {firsts}, {seconds}))");
     }
+    // A constrained memory waits for a decision, so only its author sees it.
     if let VisibleCandidates::AuthoredBy(author) = &readable.constrained {
         sql += &format!(" and (m.state <> 'constrained' or m.author = {})", push_param(params, author));
     }
@@ -136,6 +139,7 @@ pub(super) async fn list_memories(
         return Ok(Vec::new());
     }
     if let Some(at) = filter.as_of {
+        // Columns and indexes describe current versions only, so order, cursor and limit are applied here.
         let mut memories = memories_as_of(pool, readable, filter, at).await?;
         memories.sort_by(|a, b| compare_memories(page.order, a, b));
         return Ok(memories.into_iter().filter(|memory| is_after_cursor(page, memory)).take(page.limit).collect());
@@ -167,6 +171,7 @@ async fn query_memories(
     params: Vec<Param>,
 ) -> Result<Vec<Memory>, Fault> {
     let results = pool.query_read_only(Some(readable.tenant), &[Statement::new(sql, params)]).await?;
+    // The engine's predicate has the last word, in case the SQL shows too much.
     visible_memories(readable, results.iter().flatten())
 }
 
@@ -207,6 +212,7 @@ fn page_conditions(page: &PageRequest, faded: bool, params: &mut Vec<Param>) -> 
                 push_param(params, last.0)
             )
         }
+        // In descending order Postgres sorts nulls first.
         (SortOrder::LastTurn, _) => " and m.turn is not null".to_owned(),
         // A cursor of another order marks no place in this one.
         _ => String::new(),
@@ -234,6 +240,7 @@ pub(super) async fn memories_as_of(
 ) -> Result<Vec<Memory>, Fault> {
     let mut params = Vec::new();
     let visible = scopes::visible_scopes(readable, filter, &mut params);
+    // The join drops memories that were created later anyway; the condition on `created_at` saves their look-up.
     let at = push_param(&mut params, to_micros(at));
     let sql = format!(
         "select {MEMORY_COLUMNS}

@@ -47,7 +47,9 @@ pub fn migrate_postgres(owner_url: &str, options: &MigrateOptions) -> Result<Mig
 async fn run_migrations(url: &ServerUrl, options: &MigrateOptions) -> Result<MigrationReport, Fault> {
     let client = url.spawn_client().await?;
     let mut notes = Vec::new();
+    // The lock comes first: `create ... if not exists` fails where two processes run it at the same moment.
     client.batch_execute(&format!("begin; select pg_advisory_xact_lock({MIGRATION_LOCK_ID}); {PREPARE_SQL}")).await?;
+    // Before the search path is set, because the path includes the schema of the extension.
     let schema = ensure_pgvector(&client, &mut notes).await?;
     let path = schema.as_ref().map_or_else(String::new, |schema| format!(", {schema}"));
     client.batch_execute(&format!("set local search_path = ingrain{path}")).await?;
@@ -71,6 +73,7 @@ async fn run_migrations(url: &ServerUrl, options: &MigrateOptions) -> Result<Mig
     // Security: functions with the owner's rights get a fixed search path, so that a caller cannot slip in its own
     // tables.
     let grants = GRANTS_SQL.replace("{path}", &format!("ingrain{path}, pg_temp"));
+    // Run even without a new migration: pgvector may have been added since, with functions that need grants.
     client.batch_execute(&grants).await?;
     client.batch_execute("commit").await?;
     if options.citus {
@@ -138,10 +141,12 @@ fn is_new_enough(version: &str) -> bool {
 
 /// Distributes the tables by tenant where this is a Citus cluster.
 async fn distribute_tables(client: &Client, path: &str, grants: &str, notes: &mut Vec<String>) -> Result<(), Fault> {
+    // No failure: the schema is complete without a cluster.
     if client.query_typed("select 1 from pg_extension where extname = 'citus'", &[]).await?.is_empty() {
         notes.push("this is not a Citus cluster: nothing to distribute".to_owned());
         return Ok(());
     }
+    // Not `local`, because the transaction of the migrations has ended. Citus has its functions outside our schema.
     client.batch_execute(&format!("set search_path = {path}")).await?;
     client.batch_execute(CITUS_SQL).await?;
     client.batch_execute(grants).await?;
@@ -178,6 +183,7 @@ fn verify_version(rows: &[tokio_postgres::Row]) -> Result<u32, Fault> {
     let found = check_known(u32::try_from(found).map_err(Fault::corrupt)?)?;
     for (row, migration) in rows.iter().zip(POSTGRES_MIGRATIONS) {
         let (name, sha256): (&str, &str) = (read_column(row, 1)?, read_column(row, 2)?);
+        // A migration with another name counts as edited, whatever its hash.
         migration.check_unedited(Some(sha256).filter(|_| name == migration.name))?;
     }
     Ok(found)
@@ -185,6 +191,7 @@ fn verify_version(rows: &[tokio_postgres::Row]) -> Result<u32, Fault> {
 
 /// Refuses a schema that is not exactly the newest: the application has no right to migrate it.
 pub(super) async fn check_up_to_date(pool: &Pool) -> Result<(), Fault> {
+    // Migrations belong to no tenant, and their table has no row-level security.
     let results = pool.query_read_only(None, &[Statement::new(RECORDED_MIGRATIONS, params![])]).await?;
     let found = verify_version(results.first().map_or(&[], Vec::as_slice))?;
     match found == LATEST_MIGRATION {

@@ -80,6 +80,7 @@ pub fn open_postgres(url: &str, options: &PostgresOptions) -> Result<Arc<dyn Bac
         recall::detect_vectors(&pool).await
     })?;
     let notifier = Arc::new(Notifier::default());
+    // A weak reference, so that the task ends with the backend.
     runtime.spawn(listen_notify::listen_for_events(pool.url(), Arc::downgrade(&notifier)));
     let writer = Writer::start(runtime.handle().clone(), pool.clone())?;
     Ok(Arc::new(Postgres { pool, vectors, models: IndexedModels::default(), notifier, writer, runtime: Some(runtime) }))
@@ -140,9 +141,11 @@ impl Postgres {
 
 impl Backend for Postgres {
     fn commit(&self, change: Change) -> Result<CommitResult, StoreError> {
+        // Outside the transaction: the index takes a lock on the table that other writers would wait for.
         self.ensure_model_indexes(&change);
         let committed = self.block_on(writer::commit(&self.pool, &change))?;
         if committed.last_event_seq > 0 {
+            // Threads of this process are woken at once. Other processes hear from the writer thread.
             self.notifier.notify_all();
             self.writer.queue_notification(change.tenant);
         }

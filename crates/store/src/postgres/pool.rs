@@ -42,10 +42,12 @@ impl Pool {
 
     /// A connection, as soon as one is free and the server is reachable.
     pub(super) async fn acquire(&self) -> Result<Session<'_>, Fault> {
+        // Taken before the wait for a permit, so that both waits share one budget.
         let deadline = Instant::now() + self.options.wait_max;
         let permit = tokio::time::timeout(self.options.wait_max, self.permits.acquire()).await;
         let permit = match permit {
             Ok(Ok(permit)) => permit,
+            // The semaphore is never closed, so this is the timeout.
             _ => return Err(Fault::unavailable(format!("all {} connections are busy", self.options.connections_max))),
         };
         let client = match self.take_idle() {
@@ -57,6 +59,7 @@ impl Pool {
 
     fn take_idle(&self) -> Option<Client> {
         let mut idle = lock(&self.idle);
+        // A server restart breaks all idle connections at once; the driver has noticed most of them by now.
         idle.retain(|client| !client.is_closed());
         idle.pop()
     }
@@ -72,6 +75,7 @@ impl Pool {
         loop {
             match self.url.spawn_client().await {
                 Ok(client) => return Ok(client),
+                // A pause that ends after the deadline cannot help, so the failure is returned without it.
                 Err(fault) if !is_transient(&fault) || Instant::now() + pause > deadline => return Err(fault),
                 Err(_) => tokio::time::sleep(pause).await,
             }
@@ -90,6 +94,7 @@ impl Pool {
         loop {
             let session = self.acquire().await?;
             match session.run_transaction(&self.begin_sql(tenant, TransactionMode::Read), statements, "commit").await {
+                // No pause here: where the server is away, `acquire` pauses while it reconnects.
                 Err(fault) if fault.is_connection_lost() && Instant::now() < deadline => {}
                 result => return result,
             }
@@ -116,12 +121,17 @@ impl Pool {
         let mode = match mode {
             // One snapshot for all statements of a read.
             TransactionMode::Read => "isolation level repeatable read, read only",
+            // Writers queue on the lock of the tenant's head. With one snapshot for the whole transaction, each that
+            // waited there would fail as not serialisable.
             TransactionMode::Write => "isolation level read committed, read write",
         };
+        // Not set yet while the backend opens: the checks made then need only the schema.
         let extra = self.settings.get().map_or("set local search_path = ingrain;", String::as_str);
         let timeout = self.options.statement_max.as_millis();
         // INVARIANT: an id prints as hex digits and dashes, so it cannot break out of the quotes.
         let tenant = tenant.map_or_else(String::new, |tenant| format!("set local app.tenant = '{tenant}';"));
+        // Superusers bypass row-level security even where it is forced, so each transaction takes the application's
+        // role. Without a tenant the policies show no row of any tenant.
         format!(
             "begin {mode}; set local role ingrain_app; {extra}
              set local statement_timeout = {timeout}; {tenant}"
@@ -177,6 +187,7 @@ impl Session<'_> {
         pending.extend(open.map(|sql| send_command(client, sql)));
         pending.extend(statements.iter().map(|statement| send_query(client, statement)));
         pending.extend(close.map(|sql| send_command(client, sql)));
+        // In order, so the first error is the cause: later statements only report an aborted transaction (25P02).
         let mut results = await_in_order(pending).await.into_iter();
         if open.is_some() {
             results.next().transpose()?;
@@ -192,6 +203,7 @@ impl Session<'_> {
 
     /// Rolls back the open transaction.
     pub(super) async fn roll_back(self) {
+        // Otherwise the connection closes with the session, and the server rolls back by itself.
         if self.send_statements(None, &[], Some("rollback")).await.is_ok() {
             self.give_back();
         }
@@ -200,6 +212,7 @@ impl Session<'_> {
     /// Returns the connection to the pool.
     pub(super) fn give_back(mut self) {
         if let Some(client) = self.client.take().filter(|client| !client.is_closed()) {
+            // Before the permit is released, so that a waiting request finds this connection instead of opening one.
             lock(&self.pool.idle).push(client);
         }
     }
@@ -214,6 +227,7 @@ fn send_command<'a>(client: &'a Client, sql: &'a str) -> PendingRows<'a> {
 pub(super) fn send_query<'a>(client: &'a Client, statement: &'a Statement) -> PendingRows<'a> {
     Box::pin(async move {
         let params: Vec<_> = statement.params.iter().map(|param| (&*param.0 as &ToSqlSync, param.1.clone())).collect();
+        // An unnamed statement: a named one would stay on a server connection that a pooler gives to others.
         Ok(client.query_typed(&statement.sql, &params).await?)
     })
 }

@@ -95,7 +95,9 @@ pub(super) const MEMORY_COLUMNS: &str = "v.snapshot, v.content, r.count, r.last"
 
 pub(super) fn read_memory(row: &Row) -> Result<Memory, Fault> {
     let mut memory: Memory = read_json(row, 0)?;
+    // The snapshot is stored without the content.
     memory.content = read_column(row, 1)?;
+    // There is no row of counters before the first recall.
     memory.recall_count = read_column::<Option<i64>>(row, 2)?.map_or(Ok(0), u64::try_from).map_err(Fault::corrupt)?;
     memory.last_recalled_at = read_column::<Option<i64>>(row, 3)?.map(from_micros).transpose()?;
     Ok(memory)

@@ -24,6 +24,7 @@ pub(super) fn place_query(tenant: TenantId, place: &Place) -> Statement {
 pub(super) fn read_place_state(rows: &[Row]) -> Result<PlaceState, Fault> {
     match rows.first() {
         Some(row) => Ok(PlaceState { generation: read_count(row, 1)?, live: read_count(row, 2)? }),
+        // A place gets its row with its first memory.
         None => Ok(PlaceState::default()),
     }
 }
@@ -65,6 +66,7 @@ pub(super) fn visible_scopes(readable: &Readable, filter: &Filter, params: &mut 
         let seconds = push_param(params, list(|scope| scope.name_columns().1));
         format!("{kinds}, {firsts}, {seconds}")
     };
+    // The unfiltered list is tested: where none of its places is readable, the empty arrays match nothing.
     if !filter.places.is_empty() {
         let scopes: Vec<&Scope> = places.iter().map(|place| &place.scope).collect();
         let names = name_arrays(&scopes, params);

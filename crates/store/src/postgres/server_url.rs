@@ -24,6 +24,7 @@ impl ServerUrl {
         let invalid = |reason: &str| StoreError::Unavailable(format!("the database URL is not valid: {reason}"));
         let UrlParts { url, mode, authorities } = split_url(text);
         let mut config: Config = url.parse().map_err(|error: tokio_postgres::Error| invalid(&error.to_string()))?;
+        // A connection that only listens sends nothing, so without keepalives it would not notice a dead server.
         config.connect_timeout(CONNECT_TIMEOUT).keepalives(true);
         if config.get_application_name().is_none() {
             config.application_name("ingrain");
@@ -83,6 +84,7 @@ fn tls_mode(mode: Option<&str>, authorities: Option<String>) -> Result<(SslMode,
     match (mode.unwrap_or("prefer"), authorities) {
         ("verify-full", Some(file)) => Ok((SslMode::Require, CertificateTrust::RootFile(file))),
         ("verify-full", None) => Ok((SslMode::Require, CertificateTrust::WebRoots)),
+        // libpq would check the authority but not the host here, which is weaker than it looks.
         (_, Some(_)) => Err("`sslrootcert` needs `sslmode=verify-full`".to_owned()),
         ("disable", None) => Ok((SslMode::Disable, CertificateTrust::AnyCertificate)),
         ("prefer", None) => Ok((SslMode::Prefer, CertificateTrust::AnyCertificate)),

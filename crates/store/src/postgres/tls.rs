@@ -55,6 +55,7 @@ fn load_root_certificates(path: &str) -> Result<RootCertStore, StoreError> {
     let mut store = RootCertStore::empty();
     for certificate in CertificateDer::pem_file_iter(path).map_err(|error| unusable(error.to_string()))? {
         let certificate = certificate.map_err(|error| unusable(error.to_string()))?;
+        // One bad certificate refuses the file: a trust list that is used in part would fail later, without a reason.
         store.add(certificate).map_err(|error| unusable(error.to_string()))?;
     }
     match store.is_empty() {
@@ -126,6 +127,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for TlsHa
 
     fn connect(self, stream: S) -> Self::Future {
         Box::pin(async move {
+            // The kind `InvalidData` counts as a TLS failure, for which connecting is not tried again.
             let unnamed =
                 || io::Error::new(io::ErrorKind::InvalidData, "the host is not a name that a certificate can have");
             let name = self.name.ok_or_else(unnamed)?;

@@ -73,6 +73,7 @@ impl From<Fault> for CommitFailure {
 
 async fn try_commit(pool: &Pool, change: &Change) -> Result<CommitResult, CommitFailure> {
     let session = pool.acquire().await?;
+    // First, so that the queries behind it see what the previous holder of the lock committed.
     let mut queries = vec![commit::lock_head(change.tenant)];
     queries.extend(commit::change_queries(change));
     let open = pool.begin_sql(Some(change.tenant), TransactionMode::Write);
@@ -83,10 +84,12 @@ async fn try_commit(pool: &Pool, change: &Change) -> Result<CommitResult, Commit
     let (head, mut plan) = match planned {
         Ok(planned) => planned,
         Err(fault) => {
+            // Awaited, because the head stays locked for all writers of the tenant until then.
             session.roll_back().await;
             return Err(fault.into());
         }
     };
+    // Only here: the plan of each write has advanced the head.
     plan.statements.push(head.save());
     match session.send_statements(None, &plan.statements, Some("commit")).await {
         Ok(results) => {
@@ -168,6 +171,7 @@ impl Writer {
         // The thread ends when the last sender is dropped and the queue is empty.
         self.queue = None;
         if let Some(thread) = self.thread.take() {
+            // An error means that the thread panicked, and then nothing is left to wait for.
             let _ = thread.join();
         }
     }
@@ -185,6 +189,7 @@ impl GroupWriter {
     fn run_loop(&mut self, jobs: &Receiver<WriteJob>) {
         while let Ok(first) = jobs.recv() {
             let mut group = vec![first];
+            // Changes in a group share a commit, which is the slow part of a small write.
             gather_jobs(jobs, &mut group);
             self.process_group(group);
         }
@@ -224,6 +229,7 @@ impl GroupWriter {
 fn gather_jobs(jobs: &Receiver<WriteJob>, group: &mut Vec<WriteJob>) {
     let deadline = Instant::now() + LINGER;
     while group.len() < GROUP_MAX && !group.iter().any(|job| matches!(job, WriteJob::Flush(_))) {
+        // A timeout of zero still takes jobs that are queued already, so a busy queue fills the group.
         match jobs.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
             Ok(job) => group.push(job),
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
@@ -268,6 +274,7 @@ async fn write_changes(
         let mut next_head = head.clone();
         match write_one_change(session, change, &mut next_head).await {
             Ok(()) => head = next_head,
+            // The savepoint is lost with the connection, and so are the changes before it.
             Err(fault) if fault.is_connection_lost() => return Err(fault),
             Err(fault) => {
                 session.send_statements(None, &[], Some("rollback to savepoint change")).await?;
@@ -277,6 +284,7 @@ async fn write_changes(
             }
         }
     }
+    // The head is saved once for the group, since no other writer can read it meanwhile.
     session.send_statements(None, &[head.save()], Some("commit")).await?;
     Ok(first_failure)
 }
@@ -304,6 +312,7 @@ async fn notify_listeners(pool: &Pool, grown_logs: &BTreeSet<TenantId>) -> Resul
     if grown_logs.is_empty() {
         return Ok(());
     }
+    // One transaction for all tenants: Postgres runs commits that notify one after the other.
     let names: Vec<String> = grown_logs.iter().map(ToString::to_string).collect();
     let statement =
         Statement::new("select pg_notify($1, tenant) from unnest($2) tenant", params![events::EVENTS_CHANNEL, names]);

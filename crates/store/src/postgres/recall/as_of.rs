@@ -94,6 +94,7 @@ async fn load_vectors(
 async fn requested_ids(pool: &Pool, readable: &Readable, find: &CandidateQuery) -> Result<Vec<MemoryId>, Fault> {
     let mut visible = Vec::new();
     for id in &find.always_include {
+        // `get_memory` checks access; a hidden id is dropped without an error, so that it reveals nothing.
         visible.extend(memories::get_memory(pool, readable, &Address::Id(*id)).await?.map(|memory| memory.id));
     }
     Ok(visible)

@@ -125,6 +125,7 @@ pub(super) fn read_words(row: &Row, at: usize) -> Result<IndexedWords, Fault> {
     let once_terms = once.into_iter().map(|term| (term.cast_unsigned(), 1));
     let mut terms: Vec<_> =
         once_terms.chain(often.into_iter().map(i32::cast_unsigned).zip(times.iter().copied())).collect();
+    // `term_frequency` searches by bisection, and the two columns are sorted only one by one.
     terms.sort_unstable();
     let len = u32::try_from(read_column::<i32>(row, at + 3)?).map_err(Fault::corrupt)?;
     Ok(IndexedWords { terms, len })
@@ -151,6 +152,7 @@ fn read_reasons(row: &Row) -> Result<ranking::PickReasons, Fault> {
 
 /// Columns 16 to 19 of the search statement: statistics and the number of scopes searched.
 fn read_stats(row: &Row, find: &CandidateQuery) -> Result<(CorpusStats, u64), Fault> {
+    // Null for a query without words, as `array_agg` returns for no rows.
     let frequency: Vec<i64> = read_column::<Option<Vec<i64>>>(row, 18)?.unwrap_or_default();
     let mut df = Vec::with_capacity(find.words.terms.len());
     for at in 0..find.words.terms.len() {

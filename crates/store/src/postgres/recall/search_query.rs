@@ -159,6 +159,7 @@ impl SearchQuery {
         let weights: Vec<f64> = find.words.terms.iter().map(|term| f64::from(term.weight)).collect();
         let (terms, weights) = (push_param(&mut self.params, terms), push_param(&mut self.params, weights));
         let pool =
+            // A pool of zero asks for no candidates by words, so it gets no margin either.
             push_param(&mut self.params, row_limit(if find.pool == 0 { 0 } else { find.pool + WORD_POOL_MARGIN }));
         let (counted, wanted) = (&self.counted, &self.wanted);
         let TextWeights { k1, b_short, b_per_doubling, short_tokens, full, .. } = TextWeights::default();
