@@ -231,9 +231,15 @@ fn tool_calls_are_counted_by_name() {
 }
 
 /// A door with one client, as `serve_stdio` has, on a pipe of this process.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_client_on_a_pipe_is_bounded_by_the_same_limits() {
+#[test]
+fn a_client_on_a_pipe_is_bounded_by_the_same_limits() {
+    // Made and dropped outside the runtime: a database on Postgres is set up by a runtime of its own.
     let one = OneCall::new(&HttpLimits::default());
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(check_client_on_a_pipe(&one));
+}
+
+async fn check_client_on_a_pipe(one: &OneCall) {
     let limits = HttpLimits { calls_max: 1, waiting_max: 1, ..HttpLimits::default() };
     let admin = Caller::admin(one.house.tenant.id);
     let door = Door::new(one.house.engine.clone(), admin, DoorSetup::default()).with_limits(&limits);
