@@ -63,6 +63,7 @@ impl KeySet {
     pub(super) fn verify_signature(&self, alg: &str, kid: Option<&str>, signed: &[u8], signature: &[u8]) -> bool {
         let good = |keys: Vec<Jwk>| keys.iter().any(|key| key.verify_signature(alg, signed, signature));
         let matching = |keys: Vec<Jwk>| -> Vec<Jwk> {
+            // RFC 7515: the key id is optional, and without it every key is tried.
             keys.into_iter().filter(|key| kid.is_none() || key.kid.as_deref() == kid).collect()
         };
         let matching_keys = matching(self.load_keys(false));
@@ -83,6 +84,7 @@ impl KeySet {
             // Expired keys are not used, even if the provider cannot be reached: they may have been withdrawn.
             return if fresh { cached.keys.clone() } else { Vec::new() };
         }
+        // Before the fetch, so that a provider that is down is not asked for each token.
         cached.tried_at = Some(Instant::now());
         match self.outbound.get_json::<Jwks>(&self.url, &[]) {
             Ok(jwks) => {
@@ -116,6 +118,7 @@ impl Jwk {
                 let x = self.x.as_deref().and_then(decode_base64url);
                 x.map(|x| UnparsedPublicKey::new(&signature::ED25519, x).verify(signed, signature).is_ok())
             }
+            // Also `none` and the HMAC algorithms, for which anybody could sign with the public key.
             _ => None,
         };
         verified.unwrap_or(false)

@@ -41,6 +41,7 @@ impl KeyCache {
     pub(super) fn get(&self, sha256: &str, now: Timestamp) -> Option<(TenantId, Arc<Key>)> {
         let keys = self.lock_keys();
         let (tenant, key, at) = keys.get(sha256)?;
+        // A key may expire while it is cached.
         (at.elapsed() < KEY_CACHE_TTL && key.is_valid(now)).then(|| (*tenant, key.clone()))
     }
 

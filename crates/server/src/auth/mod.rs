@@ -131,6 +131,7 @@ impl Authenticator {
             caller.rules.read &= rules.read;
             caller.rules.manage &= rules.manage;
         }
+        // After the headers, because grants belong to the principal that these may change.
         self.grants.add_grants(&mut caller);
         Ok(AuthenticatedCaller { caller, operator: identity.operator, proof: proof.clone() })
     }
@@ -145,6 +146,7 @@ impl Authenticator {
         // A JWT has three parts; anything else is no token.
         let tokens = self.tokens.as_ref().filter(|_| text.split('.').count() == 3).ok_or_else(unknown)?;
         let (caller, may_set) = tokens.caller_from_token(engine, text)?;
+        // An identity provider cannot name operators: only a key manages the installation.
         Ok(CredentialIdentity { caller, operator: false, may_set })
     }
 
@@ -191,11 +193,13 @@ impl Authenticator {
     /// Refuses credentials from an address that failed too often. Credentials that were valid before always pass.
     fn check_failure_rate(&self, peer: IpAddr, proof: &CallerProof) -> Result<(), Problem> {
         let Some(credential) = &proof.credential else { return Ok(()) };
+        // Only looked at: a token is taken once the credential turns out to be wrong.
         let decision = self.failures.peek_tokens(&peer.to_string(), Instant::now());
         let is_known_good = || self.lock_known_good().contains(&credential.sha256);
         if decision.allowed || is_known_good() {
             return Ok(());
         }
+        // Rounded up, so that a client that waits exactly this long does not come too early.
         let secs = decision.reset.as_secs() + 1;
         let message = "too many invalid keys from this address; wait before the next try";
         Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "auth.throttled", message).with_retry_after(secs))
@@ -253,6 +257,7 @@ pub(crate) async fn guard_request(
         _ => idempotency::run_once(&app, request, next).await,
     };
     if let Some(decision) = decision {
+        // Structured fields, as in the IETF draft for RateLimit headers.
         let policy = format!("\"principal\";q={};w=1", app.rate_limiter.burst());
         let left = format!("\"principal\";r={};t={}", decision.remaining, decision.reset.as_secs() + 1);
         for (name, value) in [("ratelimit-policy", policy), ("ratelimit", left)] {
@@ -271,6 +276,7 @@ pub(crate) async fn authenticate_request(
 ) -> Result<AuthenticatedCaller, Problem> {
     let proof = Arc::new(CallerProof::from_headers(headers)?);
     app.authenticator.check_failure_rate(peer, &proof)?;
+    // A cached key needs no blocking thread, so a busy caller does not queue for one.
     let identified = match app.authenticator.identify_from_cache(app, &proof) {
         Some(identified) => identified,
         None => {
@@ -295,6 +301,7 @@ impl CallerProof {
     fn from_headers(headers: &HeaderMap) -> Result<CallerProof, Problem> {
         let unreadable = || Problem::unauthorized("the credential cannot be read: `Authorization: Bearer ing_…`");
         let credential = match (headers.get("authorization"), headers.get("x-api-key")) {
+            // `Authorization` wins even if it is wrong: the other header could stand for another caller.
             (Some(value), _) => {
                 let (scheme, text) =
                     value.to_str().ok().and_then(|v| v.trim().split_once(' ')).ok_or_else(unreadable)?;
@@ -303,6 +310,7 @@ impl CallerProof {
             (None, Some(value)) => Some(value.to_str().map_err(|_| unreadable())?),
             (None, None) => None,
         };
+        // Before the hash, so that an oversized header costs nothing.
         if credential.is_some_and(|text| text.is_empty() || text.len() > CREDENTIAL_BYTES_MAX) {
             return Err(unreadable());
         }
@@ -351,6 +359,7 @@ fn apply_identity_headers(
     let own_name = match caller.role {
         Role::Agent | Role::Service => caller.agent.as_ref(),
         Role::User => caller.user.as_ref(),
+        // Their decisions stay under the name of the credential, whatever header they set.
         Role::Admin | Role::Reviewer => None,
     };
     if let Some(name) = own_name {

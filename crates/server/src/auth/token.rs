@@ -43,6 +43,7 @@ impl TokenVerifier {
 
     /// The caller a token stands for, and the identity headers its holder may set.
     pub(super) fn caller_from_token(&self, engine: &Engine, text: &str) -> Result<(Caller, Vec<Settable>), Problem> {
+        // One message for every defect, so that a forger learns nothing.
         let claims = self.verify_token(text).ok_or_else(|| invalid_token("this token is not valid here"))?;
         self.check_claims(&claims, engine.clock.now().as_second())?;
         let caller = self.caller_from_claims(engine, &claims)?;
@@ -67,7 +68,9 @@ impl TokenVerifier {
 
     /// Checks issuer, audience and times.
     fn check_claims(&self, claims: &Map<String, Value>, now: i64) -> Result<(), Problem> {
+        // RFC 7519 allows fractions of a second.
         let time = |name: &str| claims.get(name).and_then(Value::as_f64).map(|secs| secs as i64);
+        // RFC 7519: one text, or a list of them.
         let audience = match claims.get("aud") {
             Some(Value::String(one)) => *one == self.config.audience,
             Some(Value::Array(many)) => many.iter().any(|one| one.as_str() == Some(&self.config.audience)),
@@ -138,6 +141,7 @@ fn rules_from_claim(claim: Option<&Value>) -> MemoryPermissions {
     let has_rule = |rule: &str| match claim {
         Value::Array(words) => words.iter().any(|word| word.as_str() == Some(rule)),
         Value::String(words) => words.split_whitespace().any(|word| word == rule),
+        // A claim of another shape permits nothing, unlike a missing one.
         _ => false,
     };
     MemoryPermissions { read: has_rule("memory.read"), manage: has_rule("memory.manage") }

@@ -63,12 +63,14 @@ pub(super) fn door_for_request(door: &Door, context: &RequestContext<RoleServer>
 fn with_agent_name(caller: &Caller, agent: &str) -> Caller {
     match caller.role {
         Role::Agent => Caller { agent: Some(agent.to_owned()), principal: format!("agent:{agent}"), ..caller.clone() },
+        // Only an agent is named after its client: a person's name comes from the operator.
         _ => caller.clone(),
     }
 }
 
 /// The client's name reduced to letters, digits, `-`, `_` and `.`, in lower case.
 fn sanitize_client_name(name: &str) -> Option<String> {
+    // `:` and `/` separate the parts of a principal, so a name must not hold them.
     let replace = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
     let name: String = name.trim().chars().take(CLIENT_NAME_CHARS_MAX).map(replace).collect();
     let name = name.trim_matches('-').to_lowercase();
@@ -78,6 +80,7 @@ fn sanitize_client_name(name: &str) -> Option<String> {
 /// Whether a request uses the stateless protocol, from 2026-07-28 on.
 pub(super) fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
     let version = context.protocol_version();
+    // Versions are dates, which sort as text.
     version.is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
 }
 

@@ -133,6 +133,7 @@ impl Door {
         request: CallToolRequestParams,
     ) -> Result<CallStep, ErrorData> {
         let _order = self.lock_order().await;
+        // Among all tools, only to choose the pool. Whether it is offered depends on the caller and is decided later.
         let spec = tool_selection::find_tool(&request.name);
         let (verb, pool) = spec.map_or((UNKNOWN_TOOL_VERB, Pool::Calls), |spec| (spec.name, spec.effect.pool()));
         let inline = self
@@ -209,6 +210,7 @@ impl Door {
     /// Announces a changed tool list: to subscriptions, and to a client with a session directly.
     pub(super) async fn notify_tools_changed(&self, context: &RequestContext<RoleServer>) {
         self.tool_changes.send_modify(|count| *count += 1);
+        // In the stateless protocol notifications go to subscriptions only.
         if !caller::is_stateless(context) {
             // A client that has disconnected needs no notification.
             let _ = context.peer.notify_tool_list_changed().await;
@@ -224,6 +226,7 @@ impl Door {
     }
 
     fn answer_call(&self, engine: &Engine, request: CallToolRequestParams) -> CallStep {
+        // Checked at the call too: a client may call a tool that it was never shown.
         let Some(spec) = self.offered_tools(engine).into_iter().find(|spec| spec.name == request.name) else {
             return CallStep::NotOffered(request.name.into_owned());
         };
@@ -253,6 +256,7 @@ impl Door {
                 let about: String = memory.summary_line().chars().take(QUESTION_CHARS_MAX).collect();
                 format!("{question}\n\n{about}")
             }
+            // Hidden from the caller, or gone: the question must not reveal which.
             None => question,
         }
     }

@@ -39,6 +39,7 @@ pub(super) async fn ask_person(
     }
     let can_ask = context.client_capabilities().is_some_and(|capabilities| capabilities.elicitation.is_some());
     if !can_ask {
+        // No failure: the tool decides, and `memory_forget` then opens a review.
         return Ok(AskOutcome::Answered(Confirmation::NotAsked));
     }
     let schema = ElicitationSchema::builder()
@@ -67,6 +68,7 @@ fn to_confirmation(result: &ElicitResult) -> Confirmation {
     let confirmed =
         result.content.as_ref().and_then(|content| content.get(CONFIRM_FIELD)).and_then(serde_json::Value::as_bool);
     match (&result.action, confirmed) {
+        // `accept` only says that the form was sent; the box in it is the consent.
         (ElicitationAction::Accept, Some(true)) => Confirmation::Yes,
         _ => Confirmation::No,
     }

@@ -75,6 +75,7 @@ fn close_on_shutdown(app: &App, response: Response) -> Response {
     }
     let mut closing = app.closing_signal();
     let end = async move {
+        // An error means that the sender is gone, which ends the stream too.
         let _ = closing.wait_for(|closing| *closing).await;
         tokio::time::sleep(CLOSING_GRACE).await;
     };
@@ -86,6 +87,7 @@ fn problem_for_status(method: &Method, status: StatusCode) -> Problem {
         StatusCode::NOT_ACCEPTABLE if *method == Method::GET => ("http.accept", "send `accept: text/event-stream`"),
         StatusCode::NOT_ACCEPTABLE => ("http.accept", "send `accept: application/json, text/event-stream`"),
         StatusCode::UNSUPPORTED_MEDIA_TYPE => ("http.media_type", "send `content-type: application/json`"),
+        // MCP: 404 tells a client to start a new session.
         StatusCode::NOT_FOUND => ("mcp.session", "there is no such session: initialize a new one"),
         StatusCode::METHOD_NOT_ALLOWED => ("http.method", "this address takes GET, POST and DELETE"),
         _ => ("mcp.request", "the request does not follow Streamable HTTP; check its headers"),

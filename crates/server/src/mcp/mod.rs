@@ -67,6 +67,7 @@ impl ServerHandler for Door {
         _request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        // One page: the tools are few, so no cursor is ever given out.
         let describe = |door: &Door, engine: &Engine| {
             door.offered_tools(engine).into_iter().map(tool::ToolSpec::to_tool).collect::<Vec<Tool>>()
         };
@@ -103,6 +104,8 @@ impl ServerHandler for Door {
                 }
             }
             CallStep::NotOffered(name) => {
+                // MCP: an unknown tool is a protocol error, not a failed result. The name is cut because the client
+                // chose it.
                 let message = format!("no tool `{}` is offered here", name.chars().take(64).collect::<String>());
                 return Err(ErrorData::invalid_params(message, None));
             }
@@ -204,6 +207,7 @@ impl ServerHandler for Door {
         _context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         match REQUIRED_PARAMS.iter().find(|(method, _)| *method == request.method) {
+            // JSON-RPC tells wrong params (-32602) from an unknown method (-32601).
             Some((method, params)) => {
                 Err(ErrorData::invalid_params(format!("`{method}` needs params: {params}"), None))
             }
@@ -222,6 +226,7 @@ impl ServerHandler for Door {
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let mut changes = self.tool_changes.subscribe();
+        // Without the filter the stream stays open and silent until the client ends it.
         let wanted = context.accepted().tools_list_changed == Some(true);
         loop {
             tokio::select! {

@@ -72,6 +72,7 @@ pub(super) fn get_prompt(
     };
     let unknown =
         |error: engine::model::error::Error| ErrorData::invalid_params(format!("argument `for`: {error}"), None);
+    // An empty text counts as missing: forms send one for a field left blank.
     let purpose: Option<Purpose> =
         argument("for")?.filter(|word| !word.is_empty()).map(str::parse).transpose().map_err(unknown)?;
     let value = argument(spec.argument.0)?;
@@ -104,6 +105,7 @@ fn context_block(
 ) -> Result<String, ErrorData> {
     let request = ContextRequest { message: message.to_owned(), purpose, ..ContextRequest::default() };
     let context = engine.context(caller, &request);
+    // Only the code: the message may come from the database driver.
     let context = context.map_err(|error| ErrorData::internal_error(error.code(), None))?;
     // An empty context with skipped sources must not read as "nothing is known".
     let skipped = context.skipped.join("; ");

@@ -53,6 +53,7 @@ pub(super) fn list_resources(
 }
 
 fn to_resource(memory: &Memory) -> Option<Resource> {
+    // A memory without a path has no URI, so a page may be shorter than its limit.
     let path = memory.path.as_deref()?;
     let name = memory.title.clone().unwrap_or_else(|| path.to_owned());
     let resource = Resource::new(format!("{STORES_URI}/{}/docs/{path}", memory.store), path).with_title(name);
@@ -114,6 +115,7 @@ pub(super) fn complete_argument(
                 .map_err(|error| log_internal_error(&error))?;
             listing.memories.into_iter().filter_map(|memory| memory.path).collect()
         }
+        // An argument without suggestions is no error.
         _ => Vec::new(),
     };
     let values: Vec<String> = values.into_iter().take(COMPLETIONS_MAX).collect();
@@ -123,5 +125,6 @@ pub(super) fn complete_argument(
 
 fn log_internal_error(error: &Error) -> ErrorData {
     tracing::error!("could not read a resource: {error}");
+    // Only the code: the message may come from the database driver.
     ErrorData::internal_error(error.code(), None)
 }

@@ -63,6 +63,7 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> LineTr
     /// Cancel-safe: bytes are consumed and stored without an await in between.
     async fn read_line(&mut self) -> LineRead {
         loop {
+            // A broken pipe ends the session like a closed one.
             let Ok(bytes) = self.reader.fill_buf().await else { return LineRead::End };
             if bytes.is_empty() {
                 // The last line may lack its newline.
@@ -114,6 +115,7 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> Transp
             self.line.clear();
             match read {
                 Ok(message) => return Some(message),
+                // A client that cannot be answered is gone, so reading ends too.
                 Err(Some(answer)) => write_line(&self.writer, answer.to_string().into_bytes()).await.ok()?,
                 Err(None) => {}
             }
@@ -155,6 +157,7 @@ pub(super) fn reject_unreadable(body: &[u8]) -> Option<Value> {
         Ok(value) if value.get("result").is_some() || value.get("error").is_some() => None,
         Ok(value) if value.get("method").is_some_and(Value::is_string) && value.get("id").is_none() => None,
         Ok(value) => {
+            // JSON-RPC: an id that cannot be read is answered as null.
             let id = value.get("id").filter(|id| id.is_string() || id.is_number());
             Some(error_reply(INVALID_REQUEST, "this is not a request", id.unwrap_or(&Value::Null)))
         }

@@ -59,6 +59,7 @@ impl ToolSpec {
     pub(super) fn to_tool(&self) -> Tool {
         let hints = ToolAnnotations::new()
             .read_only(self.effect == ToolEffect::Read)
+            // A write only adds a version, so in MCP's terms it destroys nothing.
             .destructive(matches!(self.effect, ToolEffect::Delete | ToolEffect::Files))
             // An insert or rename repeated has another effect; saves of the same content have none.
             .idempotent(self.effect != ToolEffect::Files)

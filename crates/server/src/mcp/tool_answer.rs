@@ -61,6 +61,7 @@ impl From<Refusal> for ToolProblem {
             problem.body["hint"] = hint.into();
         }
         if !refusal.findings.is_empty() {
+            // Without the matched text, which may be the very secret that was refused.
             let rules: Vec<Value> = refusal
                 .findings
                 .iter()
@@ -104,6 +105,7 @@ pub(super) fn to_result(answer: ToolAnswer) -> CallToolResult {
             Some(text) => to_text_result(text, &value),
             None => CallToolResult::structured(value),
         },
+        // MCP: a failed tool is a result and no protocol error, so that the model can read it.
         Err(problem) => CallToolResult::structured_error(problem.body),
     }
 }
@@ -114,6 +116,7 @@ fn to_text_result(text: &str, value: &Value) -> CallToolResult {
         Some(Value::Bool(true)) => CallToolResult::error(content),
         _ => CallToolResult::success(content),
     };
+    // MCP: a tool with an output schema has to send structured content too.
     result.structured_content = Some(json!({ "text": text }));
     result
 }

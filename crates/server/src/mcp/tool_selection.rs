@@ -43,6 +43,7 @@ pub(super) fn select_tools(
     writes_loaded: bool,
 ) -> Vec<&'static ToolSpec> {
     let mut specs: Vec<&'static ToolSpec> = Vec::new();
+    // In the order of the vocabulary, so that the list is the same however the operator spelled the setting.
     for toolset in Toolset::ALL.iter().filter(|toolset| setup.toolsets.contains(toolset)) {
         match toolset {
             Toolset::Core => {

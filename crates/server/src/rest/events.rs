@@ -77,6 +77,7 @@ async fn serve_events(
         let number = value.to_str().ok().and_then(|text| text.trim().parse().ok());
         number.ok_or_else(|| Problem::bad_request("shape.query", "`Last-Event-ID` is the number of an event"))
     });
+    // The header wins: a browser reconnects to the same URL, where `after` is still that of its first request.
     let requested_after: Option<u64> = last_id.transpose()?.or(params.after);
     let live =
         headers.get(ACCEPT).and_then(|value| value.to_str().ok()).is_some_and(|v| v.contains("text/event-stream"));
@@ -94,6 +95,7 @@ async fn list_events(
 ) -> Result<Json<EventsView>, Problem> {
     let limits = &app.entrance.engine().settings.limits;
     let limit = params.limit.unwrap_or(limits.list_default.min(limits.list_max));
+    // A page without a number starts at the first event; a stream starts at the end.
     let after = requested_after.unwrap_or(0);
     let wanted = move |event: &Event| matches_names(&params.name, event);
     let (items, next_after) =
@@ -156,6 +158,7 @@ async fn stream_events(
     let headers = [
         (CONTENT_TYPE, "text/event-stream"),
         (CACHE_CONTROL, "no-store"),
+        // nginx would hold events back in its buffer.
         ("x-accel-buffering".parse().map_err(|_| Problem::internal())?, "no"),
     ];
     Ok((headers, Body::from_stream(frames)).into_response())
@@ -221,6 +224,7 @@ impl EventFollower {
     /// The next frames for the client; `None` after the end.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
+            // Closed unless an arm sets a mode, so that a return with a closing frame ends the stream.
             match std::mem::replace(&mut self.mode, StreamMode::Closed) {
                 StreamMode::Closed => return None,
                 StreamMode::Greeting => {
@@ -304,6 +308,7 @@ impl EventFollower {
             true => self.visibility.visible_event(event),
             false => None,
         });
+        // Also past events that this client may not see, so that they are not read again.
         self.after = self.after.max(batch.read_to);
         frames
     }
@@ -321,6 +326,7 @@ impl EventFollower {
 
     /// Verifies the credential again: keys expire and grants are withdrawn. An error is the reason to close the stream.
     async fn verify_again(&mut self) -> Result<(), &'static str> {
+        // Before the check, so that keys that change during it raise the next signal.
         let generation = *self.key_generation.borrow_and_update();
         let (app, proof) = (self.app.clone(), self.auth.proof.clone());
         let again = self.app.entrance.call_unqueued("authenticate", move |engine| {

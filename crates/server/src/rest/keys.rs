@@ -59,6 +59,7 @@ async fn create_key(
         .entrance
         .call("create_key", move |engine| Ok(engine.create_key(&auth.caller, body.into(), random)?))
         .await?;
+    // The key cache stays: it holds valid keys only, and a new key changes none of them.
     Ok((StatusCode::CREATED, Json(issued.into())))
 }
 
@@ -84,6 +85,7 @@ async fn revoke_key(
 ) -> Result<Json<KeyView>, Problem> {
     let key =
         app.entrance.call("revoke_key", move |engine| Ok(engine.revoke_key(&auth.caller, &id.to_string())?)).await?;
+    // After the commit: a look-up in between would cache the key again.
     app.authenticator.invalidate_keys();
     Ok(Json(key.into()))
 }

@@ -83,6 +83,7 @@ async fn read_memory(
     let version = memory.version;
     if conditions.is_not_modified(version) {
         let mut response = json_with_etag(StatusCode::NOT_MODIFIED, version, ());
+        // RFC 9110: a 304 has no body, and its headers describe none.
         *response.body_mut() = axum::body::Body::empty();
         response.headers_mut().retain_only(&ETAG);
         return Ok(response);
@@ -119,6 +120,7 @@ async fn show_history(
     PathParam(id): MemoryIdParam,
     QueryParams(params): QueryParams<HistoryParams>,
 ) -> Result<Json<Page<VersionView>>, Problem> {
+    // A number beyond `u32` is above every version, so it bounds nothing.
     let below = params.below.and_then(|number| u32::try_from(number).ok());
     let work =
         move |engine: &Engine| Ok(engine.history(&auth.caller, &MemoryReference::Id(id), below, params.limit)?);

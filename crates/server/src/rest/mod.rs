@@ -84,6 +84,7 @@ pub(crate) const REFUSED: (StatusCode, &str) =
 /// A JSON answer with the version id as its ETag.
 pub(crate) fn json_with_etag<T: Serialize>(status: StatusCode, version: VersionId, view: T) -> Response<Body> {
     let mut response = (status, Json(view)).into_response();
+    // A version id is always a valid header value, and an answer without an ETag beats a panic.
     if let Ok(tag) = HeaderValue::from_str(&format!("\"{version}\"")) {
         response.headers_mut().insert(ETAG, tag);
     }

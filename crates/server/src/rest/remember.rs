@@ -134,6 +134,7 @@ async fn patch_memory(
         .entrance
         .call("patch", move |engine| {
             let expected_sha256 = match (body.expected_sha256, in_headers) {
+                // Two conditions could contradict each other.
                 (Some(_), true) => {
                     return Err(Problem::bad_request(
                         "shape.precondition",
@@ -147,6 +148,7 @@ async fn patch_memory(
                     conditions.check_if_match(&current)?;
                     current.sha256
                 }
+                // 428 (RFC 6585): without a condition a patch could overwrite a version that the caller never saw.
                 (None, false) => {
                     let message = "say what you read: `If-Match` with its ETag, or `expected_sha256`";
                     return Err(Problem::new(StatusCode::PRECONDITION_REQUIRED, "http.precondition_required", message));

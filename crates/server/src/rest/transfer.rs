@@ -86,6 +86,7 @@ async fn stream_export(
     let rest = stream::unfold(pieces, |mut pieces| async move { Some((pieces.recv().await?, pieces)) });
     // Fused, because the compression layer polls once more after the end.
     let frames = stream::once(async { Ok(first) }).chain(rest.map(|piece| piece.map_err(|_| ExportBroken))).fuse();
+    // Caches have to know that the layout depends on `Accept`.
     Ok(([(CONTENT_TYPE, media), (VARY, ACCEPT.as_str())], Body::from_stream(frames)).into_response())
 }
 

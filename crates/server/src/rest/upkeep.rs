@@ -52,6 +52,7 @@ async fn run_upkeep(State(app): State<App>, auth: AuthenticatedCaller) -> Result
 async fn show_usage(State(app): State<App>, auth: AuthenticatedCaller) -> Result<Json<TenantUsageView>, Problem> {
     let work = move |engine: &engine::Engine| {
         let usage = engine.tenant_usage(&auth.caller)?;
+        // Totals of the installation would tell a tenant about the others.
         let installation = match auth.operator {
             true => {
                 let health = engine.database().health().map_err(Error::from)?;

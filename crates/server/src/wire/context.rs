@@ -69,6 +69,7 @@ impl ContextBody {
     pub fn has_turn_options(&self) -> bool {
         let filtered = !(self.stores.is_empty() && self.kinds.is_empty() && self.tags.is_empty());
         let bounded = self.budget_tokens.is_some() || self.memories_max.is_some();
+        // Of the formats only `messages` counts: the default cannot be told from a missing field.
         filtered || bounded || self.purpose.is_some() || self.as_of.is_some() || self.format == ContextFormat::Messages
     }
 }

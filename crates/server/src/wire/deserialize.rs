@@ -31,6 +31,7 @@ const LISTED_MAX: usize = 1_000;
 pub(crate) fn deserialize_list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Vec<T>, D::Error> {
+    // Counted after parsing: the limit of the body has bounded the memory by now.
     let all = Vec::deserialize(deserializer)?;
     match all.len() > LISTED_MAX {
         true => Err(D::Error::custom(format!("at most {LISTED_MAX} are expected at once"))),

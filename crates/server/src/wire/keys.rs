@@ -136,6 +136,7 @@ impl From<Key> for KeyView {
         KeyView {
             id: key.id,
             name: key.name,
+            // Only the prefix: of the rest the server keeps a hash.
             prefix: key.prefix,
             role: rights.role,
             agent: rights.agent,

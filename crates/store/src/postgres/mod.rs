@@ -141,7 +141,7 @@ impl Postgres {
 
 impl Backend for Postgres {
     fn commit(&self, change: Change) -> Result<CommitResult, StoreError> {
-        // Outside the transaction: the index takes a lock on the table that other writers would wait for.
+        // In a transaction of its own: other writers wait for its lock on the table until it ends.
         self.ensure_model_indexes(&change);
         let committed = self.block_on(writer::commit(&self.pool, &change))?;
         if committed.last_event_seq > 0 {

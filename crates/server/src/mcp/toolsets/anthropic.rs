@@ -144,6 +144,7 @@ fn path_in_store(path: &str) -> Result<String, CommandError> {
             if [rest, &decoded].iter().any(|text| text.split(['/', '\\']).any(|segment| segment == "..")) {
                 return fail_with_message(format!("Path {path} would escape /memories directory"));
             }
+            // Decoded for the check only: the store keeps the name as it was given.
             Ok(rest.trim_matches('/').to_owned())
         }
         _ => fail_with_message(format!("Path must start with /memories, got: {path}")),
@@ -186,10 +187,12 @@ fn check_parent_folders(call: &ToolCall<'_>, inner: &str) -> Result<(), CommandE
 fn view_path(call: &ToolCall<'_>, path: &str, range: Option<[i64; 2]>) -> CommandResult {
     let inner = path_in_store(path)?;
     if let Some(memory) = if inner.is_empty() { None } else { find_file(call, &inner)? } {
+        // Read again, because `locate` records no read and this command shows the content.
         let memory = call.engine.read(call.caller, &MemoryReference::Id(memory.id))?;
         return Ok(file_view::render_file(path, &memory.content, range));
     }
     let memories = list_folder(call, &inner)?;
+    // The root always exists: before the first file it is an empty folder.
     if memories.is_empty() && !inner.is_empty() {
         return fail_with_message(format!("The path {path} does not exist. Please provide a valid path."));
     }
@@ -240,6 +243,7 @@ fn require_file(call: &ToolCall<'_>, path: &str) -> Result<Memory, CommandError>
 fn replace_content(call: &ToolCall<'_>, memory: &Memory, content: String) -> Result<(), CommandError> {
     let patch = Patch {
         memory: memory.id,
+        // A concurrent edit fails here instead of being overwritten.
         expected_sha256: memory.sha256.clone(),
         content,
         summary: None,
@@ -253,6 +257,7 @@ fn replace_content(call: &ToolCall<'_>, memory: &Memory, content: String) -> Res
 
 fn str_replace(call: &ToolCall<'_>, path: &str, old: &str, new: &str) -> CommandResult {
     let memory = require_file(call, path)?;
+    // An empty text would match everywhere.
     let places: Vec<usize> =
         if old.is_empty() { Vec::new() } else { memory.content.match_indices(old).map(|(at, _)| at).collect() };
     match places.as_slice() {

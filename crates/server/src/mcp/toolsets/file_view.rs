@@ -7,6 +7,7 @@ pub(super) fn render_file(path: &str, content: &str, range: Option<[i64; 2]>) ->
     let lines: Vec<&str> = content.split('\n').collect();
     let [from, to] = range.unwrap_or([1, -1]);
     let first = usize::try_from(from.max(1)).unwrap_or(1);
+    // Any negative end means the last line.
     let last = usize::try_from(to).unwrap_or(lines.len()).min(lines.len());
     let shown = lines.iter().enumerate().filter(|(at, _)| (first..=last).contains(&(at + 1)));
     let body: Vec<String> = shown.map(|(at, line)| numbered_line(at + 1, line)).collect();
@@ -70,6 +71,7 @@ pub(super) fn render_snippet(content: &str, at: usize, new: &str) -> String {
 /// The content with `text` inserted after line `line` (0: before the first). The error is the number of lines, if there
 /// is no such line.
 pub(super) fn insert_after_line(content: &str, line: i64, text: &str) -> Result<String, usize> {
+    // The newline at the end closes the last line and opens none.
     let body = content.strip_suffix('\n').unwrap_or(content);
     let mut lines: Vec<&str> = if body.is_empty() { Vec::new() } else { body.split('\n').collect() };
     let at = usize::try_from(line).ok().filter(|at| *at <= lines.len()).ok_or(lines.len())?;

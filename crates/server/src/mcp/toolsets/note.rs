@@ -90,6 +90,7 @@ fn search_notes(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
         .map(|store| store.slug)
         .filter(|slug| slug == USER_STORE || slug == SYSTEM_STORE)
         .collect();
+    // An empty filter would search every store.
     if stores.is_empty() {
         return Ok(json!({ "memories": [] }));
     }
@@ -130,6 +131,7 @@ fn save_note(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
         Ok(ScopeKind::System) => SYSTEM_STORE,
         _ => return Err(ToolProblem::new("shape.unknown_word", "scope is `user` or `system`")),
     };
+    // Nothing is saved, not even without `alwaysInject`: the person declined the note as a whole.
     if call.confirmation == Confirmation::No {
         return Err(ToolProblem::new("policy.person_declined", "the person said no; nothing was saved"));
     }

@@ -46,6 +46,7 @@ pub(super) fn remember_memory(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswe
     }
     let args: RememberArgs = parse_arguments(map)?;
     let evidence = match args.evidence_summary.trim() {
+        // None rather than an empty piece, so that the rules about evidence still apply.
         "" => Vec::new(),
         summary => evidence_from_calls(summary, args.source_tool_call_ids),
     };
