@@ -68,11 +68,6 @@ impl Readable {
     }
 }
 
-/// [`readable_by`] for one memory; archived stores are not considered.
-pub fn is_visible(caller: &Caller, pipeline_enabled: bool, memory: &Memory) -> bool {
-    readable_by(caller, pipeline_enabled).is_ok_and(|readable| readable.shows_memory(memory))
-}
-
 /// Working memory is recalled only inside its own run, even for an admin, who may otherwise read every scope.
 pub(crate) fn may_recall_in_run(caller: &Caller, memory: &Memory) -> bool {
     match &memory.scope {
