@@ -47,12 +47,11 @@ pub(super) async fn last_event_seq(pool: &Pool, tenant: TenantId) -> Result<u64,
     answer.iter().flatten().next().map_or(Ok(0), |row| read_count(row, 0))
 }
 
-/// Whether the log holds this entry: tells if a commit whose answer was lost has succeeded.
-pub(super) async fn has_event(pool: &Pool, tenant: TenantId, seq: u64, hash: &str) -> Result<bool, Fault> {
-    let statement = Statement::new(
+/// Query for this entry of the log: one row if the log holds it.
+pub(super) fn event_query(tenant: TenantId, seq: u64, hash: &str) -> Statement {
+    Statement::new(
         // By hash too: another writer may have taken the number.
         "select 1 from events where tenant = $1 and seq = $2 and hash = $3",
         params![tenant.0, seq as i64, hash],
-    );
-    Ok(pool.query_read_only(Some(tenant), &[statement]).await?.iter().flatten().next().is_some())
+    )
 }

@@ -27,41 +27,40 @@ const LINGER: Duration = Duration::from_millis(20);
 const CONTENTION_MAX: usize = 8;
 
 /// Commits a change and returns when it is durable. Tries again where nothing was written; where the answer to the
-/// commit was lost, looks in the event log whether it succeeded.
+/// commit was lost, the next attempt looks in the event log whether it succeeded.
 pub(super) async fn commit(pool: &Pool, change: &Change) -> Result<CommitResult, Fault> {
     let deadline = Instant::now() + pool.options.wait_max;
     let mut contended = 0;
+    let mut unanswered = None;
     loop {
-        match try_commit(pool, change).await {
+        match try_commit(pool, change, unanswered.as_ref()).await {
             Ok(committed) => return Ok(committed),
             Err(CommitFailure::NotWritten(fault)) if fault.is_contention() && contended < CONTENTION_MAX => {
                 contended += 1
             }
             Err(CommitFailure::NotWritten(fault)) if fault.is_connection_lost() && Instant::now() < deadline => {}
             Err(CommitFailure::NotWritten(fault)) => return Err(fault),
-            Err(CommitFailure::Unknown { fault, seq, hash }) => {
-                // Without an event nothing tells whether the change was written.
-                if seq == 0 {
-                    return Err(fault);
-                }
-                if events::has_event(pool, change.tenant, seq, &hash).await? {
-                    // The number of erased memories was in the lost answer; the event in the log has it.
-                    return Ok(CommitResult { last_event_seq: seq, erased_count: 0 });
-                }
-            }
+            // Without an event nothing tells whether the change was written.
+            Err(CommitFailure::Unknown { fault, last_event }) if last_event.seq == 0 => return Err(fault),
+            Err(CommitFailure::Unknown { fault, .. }) if Instant::now() >= deadline => return Err(fault),
+            Err(CommitFailure::Unknown { last_event, .. }) => unanswered = Some(last_event),
         }
     }
+}
+
+/// The last event of a commit whose answer was lost. If the log holds it, the change was committed, otherwise not.
+struct UnansweredCommit {
+    seq: u64,
+    hash: String,
 }
 
 /// How far a failed commit got.
 enum CommitFailure {
     NotWritten(Fault),
-    /// The connection broke after the commit was sent. If the log holds the event with this number and hash, the change
-    /// was committed, otherwise it was not.
+    /// The connection broke after the commit was sent.
     Unknown {
         fault: Fault,
-        seq: u64,
-        hash: String,
+        last_event: UnansweredCommit,
     },
 }
 
@@ -71,14 +70,27 @@ impl From<Fault> for CommitFailure {
     }
 }
 
-async fn try_commit(pool: &Pool, change: &Change) -> Result<CommitResult, CommitFailure> {
+async fn try_commit(
+    pool: &Pool,
+    change: &Change,
+    unanswered: Option<&UnansweredCommit>,
+) -> Result<CommitResult, CommitFailure> {
     let session = pool.acquire().await?;
-    // First, so that the queries behind it see what the previous holder of the lock committed.
+    // First, so that the queries behind it see what the previous holder of the lock committed. The server may still be
+    // at work on an attempt that was not answered: it holds this lock until it is done.
     let mut queries = vec![commit::lock_head(change.tenant)];
+    queries.extend(unanswered.map(|event| events::event_query(change.tenant, event.seq, &event.hash)));
     queries.extend(commit::change_queries(change));
     let open = pool.begin_sql(Some(change.tenant), TransactionMode::Write);
     let planned = match session.send_statements(Some(&open), &queries, None).await {
-        Ok(results) => plan_with_head(change, results),
+        Ok(mut results) => match unanswered.map(|event| (event, results.remove(1))) {
+            Some((event, found)) if !found.is_empty() => {
+                session.roll_back().await;
+                // The number of erased memories was in the lost answer; the event in the log has it.
+                return Ok(CommitResult { last_event_seq: event.seq, erased_count: 0 });
+            }
+            _ => plan_with_head(change, results),
+        },
         Err(fault) => Err(fault),
     };
     let (head, mut plan) = match planned {
@@ -97,7 +109,8 @@ async fn try_commit(pool: &Pool, change: &Change) -> Result<CommitResult, Commit
             Ok(commit::to_committed(&plan, &results)?)
         }
         Err(fault) if fault.is_connection_lost() => {
-            Err(CommitFailure::Unknown { fault, seq: plan.last_event, hash: head.event_hash })
+            let last_event = UnansweredCommit { seq: plan.last_event, hash: head.event_hash };
+            Err(CommitFailure::Unknown { fault, last_event })
         }
         Err(fault) => {
             // After a failed statement the server turns the commit into a rollback, so the connection is clean.
