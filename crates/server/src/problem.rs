@@ -170,6 +170,9 @@ impl From<Error> for Problem {
             Error::Invalid { code: "idempotency.other_request", .. } => {
                 Problem::new(StatusCode::UNPROCESSABLE_ENTITY, code, detail)
             }
+            Error::Invalid { code: "review.version_missing", .. } => {
+                Problem::new(StatusCode::PRECONDITION_REQUIRED, code, detail)
+            }
             Error::Invalid { code: "shape.too_large", .. } => Problem::new(StatusCode::PAYLOAD_TOO_LARGE, code, detail),
             Error::Invalid { code, .. } if code.starts_with("policy.") => Problem::forbidden(code, detail),
             Error::Invalid { .. } => {

@@ -75,6 +75,25 @@ impl SourceVersion {
     }
 }
 
+/// A person's decision on a review: the version that was read, and a comment.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Decision {
+    /// [`Review::version`] as the decider read it. A decision without it, or on another version, is not made.
+    pub version: Option<VersionId>,
+    pub comment: Option<String>,
+}
+
+impl Decision {
+    /// The decision on a review as it was just read.
+    pub fn on(review: &Review) -> Decision {
+        Decision { version: review.version, comment: None }
+    }
+
+    pub fn with_comment(self, comment: Option<String>) -> Decision {
+        Decision { comment, ..self }
+    }
+}
+
 /// A proposal and, once made, its decision.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Review {
@@ -85,6 +104,11 @@ pub struct Review {
     /// The constrained memory that approval activates. `None` for `promote`, `forget` and `redact`, which act on the
     /// source.
     pub candidate: Option<MemoryId>,
+    /// The version that the proposal is about, and that a decision must name: the candidate's, else the first source's.
+    /// A change of the candidate supersedes the review. `None` only in reviews stored before decisions named versions;
+    /// reading fills it in (`review::queue`).
+    #[serde(default)]
+    pub version: Option<VersionId>,
     pub target_store: String,
     pub target_path: Option<String>,
     /// Scope of the memory after approval.
@@ -145,6 +169,24 @@ impl Review {
         }
     }
 
+    /// An open copy of this review for a later version of its candidate. Its id is made from that version, so every
+    /// version has a review of its own.
+    pub(crate) fn for_candidate_version(&self, candidate: &Memory, at: Timestamp) -> Review {
+        Review {
+            id: Review::id_for_candidate(self.action, candidate),
+            state: ReviewState::Pending,
+            candidate: Some(candidate.id),
+            version: Some(candidate.version),
+            target_path: candidate.path.clone(),
+            reviewer: None,
+            comment: None,
+            result: None,
+            created_at: at,
+            decided_at: None,
+            ..self.clone()
+        }
+    }
+
     /// The older versions that a redaction is limited to; `None`: all versions.
     pub(crate) fn older_versions(&self) -> Option<Vec<VersionId>> {
         let older: Vec<VersionId> = self.sources.iter().skip(1).map(|source| source.version).collect();
@@ -166,6 +208,12 @@ impl Review {
         let mut bytes = [0; 16];
         bytes.copy_from_slice(&digest[..16]);
         uuid::Builder::from_custom_bytes(bytes).into_uuid()
+    }
+
+    /// Id of the review of a candidate: one for each of its versions.
+    pub(crate) fn id_for_candidate(action: Action, candidate: &Memory) -> Uuid {
+        let version = [SourceVersion::from_memory(candidate)];
+        Review::id_for(action, &version, &candidate.store, Some(&candidate.id.to_string()), 0)
     }
 
     /// An event about this review. Without rationale and comment, which may quote content.

@@ -1,6 +1,7 @@
 //! Ports: the interfaces the engine needs from outside ([`Backend`], [`Embedder`], [`Clock`]), their request and answer
 //! types, and the helpers that plan and retry changes.
 
+pub(crate) mod candidate_reviews;
 pub mod change;
 pub(crate) mod cursor;
 pub(crate) mod embedding;

@@ -10,7 +10,7 @@ use crate::model::vocabulary::{Operation, State};
 use crate::policy;
 use crate::ports::change::Change;
 use crate::ports::transition::{Transition, TransitionOutcome, tombstone};
-use crate::ports::{refusals, retry};
+use crate::ports::{candidate_reviews, refusals, retry};
 use crate::recall::read;
 use crate::summaries;
 use crate::tenant::bans::{BanCause, BanReason};
@@ -87,5 +87,6 @@ pub(crate) fn plan_tombstone(
         .with_reason(reason)
         .with_event(EventName::Forgotten)
         .with_field("may_return", may_return);
-    Ok(forget.plan(engine, caller, change, tombstone).0)
+    let (change, forgotten) = forget.plan(engine, caller, change, tombstone);
+    candidate_reviews::plan_candidate_change(engine, caller, change, current, &forgotten)
 }

@@ -16,7 +16,7 @@ use crate::model::vocabulary::{Operation, Role, State};
 use crate::policy::Readable;
 use crate::ports::change::{Change, Write};
 use crate::ports::transition::{Transition, tombstone};
-use crate::ports::{refusals, retry};
+use crate::ports::{candidate_reviews, refusals, retry};
 use crate::recall::{lineage, read};
 use crate::removal::certificate::{Certificate, Erasure, ErasureDetails};
 use crate::removal::forget::ForgetOptions;
@@ -117,7 +117,7 @@ pub(crate) fn plan_redaction(
     if includes_current {
         let redact = Transition::new(current, Operation::Redact).with_reason(redaction.reason.clone());
         let (with_tombstone, redacted) = redact.plan(engine, caller, change, tombstone);
-        change = with_tombstone;
+        change = candidate_reviews::plan_candidate_change(engine, caller, with_tombstone, current, &redacted)?;
         // The tombstone is a version with the same text, so it is redacted in the same transaction.
         versions.push(redacted.version);
     } else {

@@ -2,19 +2,32 @@
 
 use std::collections::HashSet;
 
-use super::decide::ensure_open;
+use super::decide::{VERSION_MISSING, ensure_open, ensure_version_read};
 use super::plan::ApprovalPlan;
 use super::{DecisionOutcome, QueueFilter};
 use crate::Engine;
 use crate::model::caller::Caller;
 use crate::model::error::{Error, StoreError};
 use crate::model::guard::Guard;
-use crate::model::id::MemoryId;
+use crate::model::id::{MemoryId, VersionId};
 use crate::model::limits::COMMIT_BATCH_MAX;
-use crate::model::review::{Action, Review, ReviewState};
+use crate::model::review::{Action, Decision, Review, ReviewState};
 use crate::ports::change::{Change, Write};
 use crate::ports::refusals;
 use crate::review::{decide, plan, queue};
+
+/// A review to decide, and its version as it was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadReview {
+    pub id: String,
+    pub version: Option<VersionId>,
+}
+
+impl From<&Review> for ReadReview {
+    fn from(review: &Review) -> ReadReview {
+        ReadReview { id: review.id.to_string(), version: review.version }
+    }
+}
 
 /// Result of a bulk decision.
 #[derive(Debug, Clone, Default, serde::Serialize)]
@@ -35,7 +48,7 @@ pub struct UndecidedReview {
 #[derive(Default)]
 struct DecisionBatch {
     change: Option<Change>,
-    ids: Vec<String>,
+    reviews: Vec<ReadReview>,
     /// Places and paths the batch writes to. A decision that writes to one of these, or to one of `memories`, goes to
     /// the next batch: inside one transaction its guards would fail on the writes before it.
     paths: HashSet<(String, String)>,
@@ -43,50 +56,54 @@ struct DecisionBatch {
 }
 
 impl Engine {
-    /// Ids of all pending reviews the caller may see, optionally of one action or one store.
-    pub fn pending_review_ids(
+    /// All pending reviews the caller may see, optionally of one action or one store.
+    pub fn pending_reviews(
         &self,
         caller: &Caller,
         action: Option<Action>,
         store: Option<String>,
-    ) -> Result<Vec<String>, Error> {
+    ) -> Result<Vec<Review>, Error> {
         let limit = Some(self.limits().list_max);
         let mut filter = QueueFilter { state: Some(ReviewState::Pending), action, store, after: None, limit };
-        let mut ids = Vec::new();
+        let mut pending = Vec::new();
         loop {
             let queue = self.reviews(caller, &filter)?;
-            ids.extend(queue.reviews.iter().map(|review| review.id.to_string()));
+            pending.extend(queue.reviews);
             match queue.next {
                 Some(next) => filter.after = Some(next),
-                None => return Ok(ids),
+                None => return Ok(pending),
             }
         }
     }
 
-    /// Approves or rejects each of these reviews. One that cannot be decided does not stop the others.
+    /// Approves or rejects each of these reviews at the version that was read. One that cannot be decided does not stop
+    /// the others.
     pub fn decide_all(
         &self,
         caller: &Caller,
-        ids: &[String],
+        reviews: &[ReadReview],
         approve: bool,
         comment: Option<&str>,
     ) -> Result<BulkDecisionReport, Error> {
         self.ensure_memory_enabled()?;
         let mut report = BulkDecisionReport::default();
         let mut batch = DecisionBatch::default();
-        for id in ids {
-            match plan_bulk_decision(self, caller, id, approve, comment) {
+        for read in reviews {
+            let ReadReview { id, .. } = read;
+            match plan_bulk_decision(self, caller, read, approve, comment) {
                 Ok(Ok(change)) => {
                     // Planned before this commit. If the commit makes it stale, a guard fails in the next batch, whose
                     // reviews are then decided one by one.
-                    if batch.ids.len() >= COMMIT_BATCH_MAX || !batch.can_add(&change) {
+                    if batch.reviews.len() >= COMMIT_BATCH_MAX || !batch.can_add(&change) {
                         commit_decision_batch(self, caller, std::mem::take(&mut batch), approve, comment, &mut report)?;
                     }
-                    batch.add_decision(id, change);
+                    batch.add_decision(read, change);
                 }
                 Ok(Err(undecided)) => report.not_decided.push(undecided),
                 // These concern the whole call, not one review.
-                Err(error @ (Error::Store(_) | Error::Invalid { .. })) => return Err(error),
+                Err(error @ (Error::Store(_) | Error::Invalid { .. })) if error.code() != VERSION_MISSING => {
+                    return Err(error);
+                }
                 Err(error) => report.not_decided.push(undecided_review(id, error.code(), &error)),
             }
         }
@@ -99,15 +116,17 @@ impl Engine {
 fn plan_bulk_decision(
     engine: &Engine,
     caller: &Caller,
-    id: &str,
+    read: &ReadReview,
     approve: bool,
     comment: Option<&str>,
 ) -> Result<Result<Change, UndecidedReview>, Error> {
+    let ReadReview { id, version } = read;
     let review: Review = queue::find_review(engine, caller, id)?;
     if let Some(DecisionOutcome::Refused(refusal)) = decide::decision_refusal(engine, caller, &review)? {
         return Ok(Err(undecided_review(id, refusal.code, &refusal.message)));
     }
     ensure_open(&review)?;
+    ensure_version_read(&review, &Decision { version: *version, comment: None })?;
     let comment = comment.map(str::to_owned);
     if !approve {
         return Ok(Ok(decide::plan_closing(engine, caller, &review, ReviewState::Rejected, comment)?));
@@ -119,6 +138,7 @@ fn plan_bulk_decision(
             Ok(Err(undecided_review(id, refusal.code, &refusal.message)))
         }
         ApprovalPlan::Outdated(why) => Err(decide::supersede_review(engine, caller, &review, &why)?),
+        ApprovalPlan::CandidateChanged(candidate) => Err(decide::renew_review(engine, caller, &review, &candidate)?),
     }
 }
 
@@ -133,12 +153,13 @@ fn commit_decision_batch(
 ) -> Result<(), Error> {
     let Some(change) = batch.change else { return Ok(()) };
     match engine.commit(change) {
-        Ok(_) => report.decided += batch.ids.len() as u64,
+        Ok(_) => report.decided += batch.reviews.len() as u64,
         // The error does not say which of them lost the race.
         Err(StoreError::Guard(_)) => {
-            for id in &batch.ids {
+            for ReadReview { id, version } in &batch.reviews {
+                let decision = Decision { version: *version, comment: comment.map(str::to_owned) };
                 let decided =
-                    if approve { engine.approve(caller, id, comment) } else { engine.reject(caller, id, comment) };
+                    if approve { engine.approve(caller, id, &decision) } else { engine.reject(caller, id, &decision) };
                 match decided {
                     Ok(DecisionOutcome::Refused(refusal)) => {
                         report.not_decided.push(undecided_review(id, refusal.code, &refusal.message))
@@ -172,10 +193,10 @@ impl DecisionBatch {
         let must_be_alone = change.guards.iter().any(|guard| matches!(guard, Guard::PlaceUnchanged { .. }))
             || redacts(change)
             || self.change.as_ref().is_some_and(redacts);
-        self.ids.is_empty() || (!must_be_alone && change.writes.iter().all(is_independent))
+        self.reviews.is_empty() || (!must_be_alone && change.writes.iter().all(is_independent))
     }
 
-    fn add_decision(&mut self, id: &str, decision: Change) {
+    fn add_decision(&mut self, read: &ReadReview, decision: Change) {
         for write in &decision.writes {
             if let Write::Entry(entry) = write {
                 let memory = entry.memory();
@@ -184,7 +205,7 @@ impl DecisionBatch {
                 self.paths.extend(memory.path.clone().map(|path| (place, path)));
             }
         }
-        self.ids.push(id.to_owned());
+        self.reviews.push(read.clone());
         self.change = Some(match self.change.take() {
             None => decision,
             Some(change) => change.with_change(decision),

@@ -266,10 +266,10 @@ fn propose_candidate(
         stamp,
     );
     let (candidate, version) = (entry.memory().id, entry.memory().version);
-    let mut review = Review { candidate: Some(candidate), ..review };
+    let mut review = Review { candidate: Some(candidate), version: Some(version), ..review };
     // Ids are made from the sources. Without any, all proposals for this store would share one id.
     if review.sources.is_empty() {
-        review.id = Review::id_for(review.action, &[], &store.slug, Some(&candidate.to_string()), 0);
+        review.id = Review::id_for_candidate(review.action, entry.memory());
     }
     let embedding = embedding::embed_if_instant(engine, entry.memory());
     let mut change = Change::new(caller.tenant, now)

@@ -11,16 +11,19 @@ use crate::model::guard::Guard;
 use crate::model::id::TenantId;
 use crate::model::memory::Memory;
 use crate::model::refusal::Refusal;
-use crate::model::review::{Action, Review, ReviewState};
+use crate::model::review::{Action, Decision, Review, ReviewState};
 use crate::model::row::{RowFilter, RowKind, SideRecord};
 use crate::model::vocabulary::{Operation, State};
 use crate::policy::Readable;
 use crate::ports::change::{Change, Write};
 use crate::ports::transition::{Transition, tombstone};
-use crate::ports::{Address, refusals, retry, row};
+use crate::ports::{Address, candidate_reviews, refusals, retry, row};
 use crate::removal::quarantine;
 use crate::review::{plan, queue};
 use crate::safety;
+
+/// Code of a decision that does not say which version was read.
+pub(super) const VERSION_MISSING: &str = "review.version_missing";
 
 /// The answer to a decision.
 #[derive(Debug, Clone)]
@@ -39,8 +42,9 @@ pub struct Approval {
 }
 
 impl Engine {
-    /// Approves a proposal: checks it again, applies and records it in one transaction.
-    pub fn approve(&self, caller: &Caller, id: &str, comment: Option<&str>) -> Result<DecisionOutcome, Error> {
+    /// Approves a proposal: checks it again, applies and records it in one transaction. The decision names the version
+    /// that was read ([`Review::version`]); if the proposed text has changed since, it is a conflict.
+    pub fn approve(&self, caller: &Caller, id: &str, decision: &Decision) -> Result<DecisionOutcome, Error> {
         self.ensure_memory_enabled()?;
         let review = queue::find_review(self, caller, id)?;
         if let Some(refused) = decision_refusal(self, caller, &review)? {
@@ -48,13 +52,15 @@ impl Engine {
         }
         // After the permission check: a refusal is answered before a conflict.
         ensure_open(&review)?;
+        ensure_version_read(&review, decision)?;
         // Other guards than the review's own state may fail, such as a place that changed: then the approval is planned
         // anew.
-        retry::retry_lost_race(self, || match plan::plan_approval(self, caller, &review, comment.map(str::to_owned))? {
+        retry::retry_lost_race(self, || match plan::plan_approval(self, caller, &review, decision.comment.clone())? {
             ApprovalPlan::Refused(refusal) => {
                 Ok(DecisionOutcome::Refused(refusals::log_refusal(self, caller, &review.target_store, refusal)?))
             }
             ApprovalPlan::Outdated(why) => Err(supersede_review(self, caller, &review, &why)?),
+            ApprovalPlan::CandidateChanged(candidate) => Err(renew_review(self, caller, &review, &candidate)?),
             ApprovalPlan::Apply(change, memory) => match self.commit(*change) {
                 Ok(_) => load_approval(self, caller, &review, *memory),
                 // Not retried: another caller has decided.
@@ -67,13 +73,13 @@ impl Engine {
     }
 
     /// Closes a proposal without applying it. Its candidate is tombstoned; the source of a promotion stays as it is.
-    pub fn reject(&self, caller: &Caller, id: &str, comment: Option<&str>) -> Result<DecisionOutcome, Error> {
-        close_review(self, caller, id, ReviewState::Rejected, comment.map(str::to_owned))
+    pub fn reject(&self, caller: &Caller, id: &str, decision: &Decision) -> Result<DecisionOutcome, Error> {
+        close_review(self, caller, id, ReviewState::Rejected, decision)
     }
 
     /// Sends a proposal back to its proposer with a comment. It stays open.
-    pub fn request_changes(&self, caller: &Caller, id: &str, comment: &str) -> Result<DecisionOutcome, Error> {
-        close_review(self, caller, id, ReviewState::ChangesRequested, Some(comment.to_owned()))
+    pub fn request_changes(&self, caller: &Caller, id: &str, decision: &Decision) -> Result<DecisionOutcome, Error> {
+        close_review(self, caller, id, ReviewState::ChangesRequested, decision)
     }
 }
 
@@ -82,7 +88,7 @@ fn close_review(
     caller: &Caller,
     id: &str,
     state: ReviewState,
-    comment: Option<String>,
+    decision: &Decision,
 ) -> Result<DecisionOutcome, Error> {
     engine.ensure_memory_enabled()?;
     let review = queue::find_review(engine, caller, id)?;
@@ -92,6 +98,8 @@ fn close_review(
         return Ok(refused);
     }
     ensure_open(&review)?;
+    ensure_version_read(&review, decision)?;
+    let comment = decision.comment.clone();
     let change = plan_closing(engine, caller, &review, state, comment.clone())?;
     let at = change.at;
     engine.commit(change).map_err(map_decision_conflict)?;
@@ -185,12 +193,52 @@ pub(crate) fn expire_reviews(engine: &Engine, tenant: TenantId, now: Timestamp) 
     Ok(expired)
 }
 
+/// Supersedes the review of a candidate that has another version now, and opens one for that version. Verbs that change
+/// a candidate do this themselves; a candidate changed by an older version of the program is noticed here.
+pub(crate) fn renew_review(
+    engine: &Engine,
+    caller: &Caller,
+    review: &Review,
+    candidate: &Memory,
+) -> Result<Error, Error> {
+    let change = plan::plan_decision(engine, caller, review);
+    let next = candidate_reviews::next_review(engine, review, candidate, &change)?;
+    let change = candidate_reviews::supersede_review(caller, change, review, Some(&next));
+    let event = next.to_event(EventName::ReviewProposed, caller, change.at);
+    let change = change.with_write(Write::Row(next.to_row())).with_event(event);
+    engine.commit(change).map_err(map_decision_conflict)?;
+    let reason = format!("the proposed text has changed since it was proposed; read and decide review `{}`", next.id);
+    Ok(Error::conflict("conflict.source_changed", reason))
+}
+
+/// A decision counts only for the version that was read.
+pub(super) fn ensure_version_read(review: &Review, decision: &Decision) -> Result<(), Error> {
+    match (review.version, decision.version) {
+        (Some(current), Some(read)) if current == read => Ok(()),
+        // The candidate is gone: there is no text left to read. An approval finds the proposal outdated.
+        (None, _) => Ok(()),
+        (Some(_), None) => {
+            let message = "a decision names the `version` of the review that was read: read the review, send its \
+                           `version`";
+            Err(Error::invalid(VERSION_MISSING, message))
+        }
+        (Some(current), Some(read)) => {
+            let reason = format!("version `{read}` was read, but the review is about `{current}`: read it again");
+            Err(Error::conflict("conflict.source_changed", reason))
+        }
+    }
+}
+
 pub(super) fn ensure_open(review: &Review) -> Result<(), Error> {
     match review.state.is_open() {
         true => Ok(()),
         false => {
             let by = review.reviewer.as_deref().unwrap_or("another caller");
-            let reason = format!("the review is {} already, by {by}", review.state);
+            let mut reason = format!("the review is {} already, by {by}", review.state);
+            // The comment of the program, which names the review to decide instead.
+            if let Some(why) = review.comment.as_deref().filter(|_| review.state == ReviewState::Superseded) {
+                reason = format!("{reason}: {why}");
+            }
             Err(Error::conflict("conflict.decided", reason))
         }
     }

@@ -21,7 +21,8 @@ mod impact;
 pub(crate) mod plan;
 mod queue;
 
-pub use bulk::{BulkDecisionReport, UndecidedReview};
+pub use crate::model::review::Decision;
+pub use bulk::{BulkDecisionReport, ReadReview, UndecidedReview};
 pub use decide::{Approval, DecisionOutcome};
 pub use impact::Impact;
 pub use queue::{QueueCursor, QueueFilter, QueuePage, ReviewView};

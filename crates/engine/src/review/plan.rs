@@ -30,6 +30,8 @@ pub(crate) enum ApprovalPlan {
     Refused(Refusal),
     /// A memory the proposal is about has changed; the reason in words.
     Outdated(String),
+    /// The candidate has another version now than the review: this one.
+    CandidateChanged(Box<Memory>),
 }
 
 /// What would stop an approval now: a refusal, or the reason why the proposal is outdated.
@@ -42,6 +44,7 @@ pub(crate) fn preview_approval(
         ApprovalPlan::Apply(..) => (None, None),
         ApprovalPlan::Refused(refusal) => (Some(refusal), None),
         ApprovalPlan::Outdated(why) => (None, Some(why)),
+        ApprovalPlan::CandidateChanged(_) => (None, Some("the proposed text has changed".to_owned())),
     })
 }
 
@@ -172,6 +175,10 @@ fn plan_confirmation(
     let Some(candidate) = candidate else { return Ok(ApprovalPlan::Outdated("its candidate is gone".to_owned())) };
     if candidate.state != State::Constrained {
         return Err(Error::conflict("conflict.not_constrained", super::queue::not_waiting_message(candidate.state)));
+    }
+    // A reviewer approves the text they saw; the guard below holds the same inside the transaction.
+    if review.version.is_some_and(|version| version != candidate.version) {
+        return Ok(ApprovalPlan::CandidateChanged(Box::new(candidate)));
     }
     if let Some(inactive) = sources.iter().find(|source| source.state != State::Active) {
         return Ok(ApprovalPlan::Outdated(format!("memory `{}` is {} now", inactive.id, inactive.state)));

@@ -88,7 +88,7 @@ impl Engine {
                     queue.next = queue.reviews.last().map(|review| (review.row_time(), review.row_id()));
                     return Ok(queue);
                 }
-                queue.reviews.push(review);
+                queue.reviews.push(with_version(self, caller, review)?);
             }
             if last {
                 return Ok(queue);
@@ -135,7 +135,8 @@ pub(crate) fn find_review(engine: &Engine, caller: &Caller, id: &str) -> Result<
     let missing = || Error::not_found(format!("review `{id}`"));
     // A review that the caller may not see is not found, like one that does not exist.
     if let Some(review) = row::get_record::<Review>(&*engine.backend, caller.tenant, id)? {
-        return Some(review).filter(|review| can_see_review(caller, review)).ok_or_else(missing);
+        let review = Some(review).filter(|review| can_see_review(caller, review)).ok_or_else(missing)?;
+        return with_version(engine, caller, review);
     }
     let memory: MemoryId = id.parse().map_err(|_| missing())?;
     let about = RowFilter {
@@ -148,11 +149,26 @@ pub(crate) fn find_review(engine: &Engine, caller: &Caller, id: &str) -> Result<
     reviews.retain(|review| can_see_review(caller, review));
     let waiting = reviews.iter().position(|review| review.state.is_open()).unwrap_or(0);
     if waiting < reviews.len() {
-        return Ok(reviews.swap_remove(waiting));
+        return with_version(engine, caller, reviews.swap_remove(waiting));
     }
     // A memory that exists but has no review is a conflict; only an unknown id is not found.
     let memory = read::read_by_id(engine, caller, memory).map_err(|_| missing())?;
     Err(Error::conflict("conflict.not_constrained", not_waiting_message(memory.state)))
+}
+
+/// Fills in the version of a review stored before reviews had one: that of the text shown now. A decision names it and
+/// its guard compares it, so what was read is what is decided.
+fn with_version(engine: &Engine, caller: &Caller, mut review: Review) -> Result<Review, Error> {
+    if review.version.is_none() && review.state.is_open() {
+        review.version = match review.candidate {
+            Some(candidate) => {
+                let everything = Readable::whole_tenant(caller.tenant);
+                engine.backend.get_memory(&everything, &Address::Id(candidate))?.map(|memory| memory.version)
+            }
+            None => review.sources.first().map(|source| source.version),
+        };
+    }
+    Ok(review)
 }
 
 /// [`policy::may_decide`], with path owners and other deciders looked up.

@@ -18,7 +18,7 @@ use crate::model::vocabulary::{EvidenceKind, Kind, Layer, Operation, ScopeKind, 
 use crate::ports::change::{Change, Write};
 use crate::ports::row::{self, Paging, RecordPage};
 use crate::ports::transition::Transition;
-use crate::ports::{Filter, SortOrder};
+use crate::ports::{Filter, SortOrder, candidate_reviews};
 use crate::recall::{read, visibility};
 use crate::write::Remembered;
 
@@ -167,7 +167,9 @@ fn close_and_clear_memory(engine: &Engine, caller: &Caller, run: &Run) -> Result
                 let forget = Transition::new(memory, Operation::Forget)
                     .with_reason(format!("run {} closed", run.id))
                     .with_event(EventName::Forgotten);
-                (change, _) = forget.plan(engine, caller, change, |memory| memory.state = State::Tombstoned);
+                let (with_forget, forgotten) =
+                    forget.plan(engine, caller, change, |memory| memory.state = State::Tombstoned);
+                change = candidate_reviews::plan_candidate_change(engine, caller, with_forget, memory, &forgotten)?;
             }
             match engine.commit(change) {
                 Ok(_) => tombstoned += batch.len() as u64,

@@ -18,7 +18,7 @@ use crate::model::vocabulary::{Operation, ScopeKind, State, Trust};
 use crate::policy::Readable;
 use crate::ports::change::Change;
 use crate::ports::transition::Transition;
-use crate::ports::{Filter, PageRequest, SortOrder, row};
+use crate::ports::{Filter, PageRequest, SortOrder, candidate_reviews, row};
 use crate::recall::read::cursor_after;
 use crate::receipts::receipt::Receipt;
 use crate::tenant::stores;
@@ -106,7 +106,8 @@ fn commit_extension(
     let event = EventBody::new(EventName::Extended, &caller, now).about_memory(memory).with_field("expires_at", until);
     let extend = Transition::new(memory, Operation::Extend).with_reason(reason).with_kept_updated_at();
     let change = Change::new(tenant, now).with_event(event);
-    let (change, _) = extend.plan(engine, &caller, change, |memory| memory.expires_at = Some(until));
+    let (change, extended) = extend.plan(engine, &caller, change, |memory| memory.expires_at = Some(until));
+    let change = candidate_reviews::plan_candidate_change(engine, &caller, change, memory, &extended)?;
     match engine.commit(change) {
         Ok(_) => Ok(true),
         // The draft changed meanwhile. It is due again at the next upkeep, two days are enough for that.

@@ -1,46 +1,38 @@
-//! Drafts in `draft_write` stores: saving one also opens the review it waits for.
+//! Drafts in `draft_write` stores: saving one also opens the review it waits for. Saving it again supersedes that
+//! review and opens another.
 
 use crate::Engine;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::event::EventName;
-use crate::model::guard::Place;
 use crate::model::memory::Memory;
 use crate::model::review::{Action, Review, ReviewState, Risk, SourceVersion};
 use crate::model::row::SideRecord;
 use crate::model::scope::Scope;
-use crate::policy::Readable;
-use crate::ports::Address;
+use crate::ports::candidate_reviews;
 use crate::ports::change::{Change, Write};
 
-/// Adds the review of a draft to the change that saves it. Saving the draft again replaces its review: the id is made
-/// from the id of the draft.
+/// Adds the review of a draft to the change that saves it. `before`: the draft that this save replaces, whose review is
+/// superseded.
 pub(crate) fn with_draft_review(
     engine: &Engine,
     caller: &Caller,
-    change: Change,
+    mut change: Change,
+    before: Option<&Memory>,
     candidate: &Memory,
 ) -> Result<Change, Error> {
-    let place = Place { store: candidate.store.clone(), scope: candidate.scope.clone() };
-    // The memory the draft would replace, if it is approved.
-    let current = match candidate.path.clone() {
-        Some(path) => {
-            engine.backend.get_memory(&Readable::whole_tenant(caller.tenant), &Address::Path { place, path })?
-        }
-        None => None,
-    };
-    let sources: Vec<SourceVersion> = current.iter().map(SourceVersion::from_memory).collect();
-    // The id of the draft takes the place of the path, because two callers may have a draft for one path.
-    let name = candidate.id.to_string();
-    let id = Review::id_for(Action::Draft, &[], &candidate.store, Some(&name), 0);
+    let sources = candidate_reviews::replaced_by_draft(engine, caller.tenant, candidate)?;
     let (path, scope) = (candidate.path.clone(), candidate.scope.clone());
-    let rationale = format!("a draft by {}", caller.principal);
     let review = Review {
-        id,
-        candidate: Some(candidate.id),
-        rationale,
+        rationale: format!("a draft by {}", caller.principal),
         ..new_review(engine, caller, Action::Draft, sources, &candidate.store, path, scope)
     };
+    let review = review.for_candidate_version(candidate, change.at);
+    if let Some(before) = before {
+        for old in candidate_reviews::list_candidate_reviews(engine, caller.tenant, before)? {
+            change = candidate_reviews::supersede_review(caller, change, &old, Some(&review));
+        }
+    }
     let event = review.to_event(EventName::ReviewProposed, caller, change.at);
     Ok(change.with_write(Write::Row(review.to_row())).with_event(event))
 }
@@ -59,6 +51,7 @@ pub(crate) fn new_review(
         id: Review::id_for(action, &sources, store, path.as_deref(), 0),
         action,
         state: ReviewState::Pending,
+        version: sources.first().map(|source| source.version),
         sources,
         candidate: None,
         target_store: store.to_owned(),

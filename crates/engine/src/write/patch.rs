@@ -11,7 +11,7 @@ use crate::model::refusal::Refusal;
 use crate::model::vocabulary::{Operation, State};
 use crate::policy::Readable;
 use crate::ports::change::Change;
-use crate::ports::{Address, embedding, refusals};
+use crate::ports::{Address, candidate_reviews, embedding, refusals};
 use crate::recall::read;
 use crate::tenant::stores;
 use crate::write::{Remembered, SaveOutcome, clear, plan};
@@ -74,6 +74,7 @@ impl Engine {
         let embedding = embedding::embed_if_instant(self, entry.memory());
         let entry = entry.with_embedding(embedding);
         let memory = entry.memory().clone();
+        let change = candidate_reviews::plan_candidate_change(self, caller, change, &current, &memory)?;
         match self.commit(plan::add_written_entry(self, caller, change, entry, SaveOutcome::Updated)) {
             Ok(_) => Ok(PatchOutcome::Saved(Box::new(memory))),
             Err(StoreError::Guard(_)) => Err(patch_conflict_error(self, caller, &patch.expected_sha256, current.id)),

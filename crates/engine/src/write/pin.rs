@@ -9,7 +9,7 @@ use crate::model::vocabulary::Operation;
 use crate::policy;
 use crate::ports::change::Change;
 use crate::ports::transition::{Transition, TransitionOutcome};
-use crate::ports::{refusals, retry};
+use crate::ports::{candidate_reviews, refusals, retry};
 use crate::recall::read;
 use crate::tenant::stores;
 
@@ -41,6 +41,6 @@ fn pin_once(
         .with_field("always_inject", always_inject);
     let change = Change::new(caller.tenant, engine.clock.now());
     let (change, pinned) = pin.plan(engine, caller, change, |memory| memory.always_inject = always_inject);
-    engine.commit(change)?;
+    engine.commit(candidate_reviews::plan_candidate_change(engine, caller, change, &current, &pinned)?)?;
     Ok(TransitionOutcome::Done(Box::new(pinned)))
 }

@@ -47,6 +47,7 @@ fn plan_save_to_target(
     let (draft, warnings) = (cleared.draft(), cleared.warnings().to_vec());
     let stamp = VersionStamp::new(caller, engine.fresh_version_id(), now, draft.reason.clone());
     let mut change = Change::new(caller.tenant, now);
+    let mut before = None;
     let (entry, outcome, deduped_by, near) = match target {
         SaveTarget::Existing(_) | SaveTarget::Same(_) if draft.create_only => {
             return Err(Error::conflict("conflict.exists", "a memory exists there already"));
@@ -62,6 +63,7 @@ fn plan_save_to_target(
             change = change.with_guard(Guard::VersionIs { memory: current.id, version: current.version });
             // `operation` is for new memories: an import or seed over an existing memory is an update.
             let entry = cleared.into_revision(&current, ruleset, Operation::Update, stamp);
+            before = Some(current);
             (entry, SaveOutcome::Updated, Some(deduped_by), None)
         }
         SaveTarget::New { guard, near } => {
@@ -93,7 +95,7 @@ fn plan_save_to_target(
     let memory = entry.memory().clone();
     // Programs write drafts in `draft_write` stores: each waits for a review.
     if memory.state == State::Constrained {
-        change = draft_review::with_draft_review(engine, caller, change, &memory)?;
+        change = draft_review::with_draft_review(engine, caller, change, before.as_deref(), &memory)?;
     }
     let change = add_written_entry(engine, caller, change, entry, outcome);
     Ok((Some(change), SavedMemory { memory, outcome, deduped_by, near, warnings }))

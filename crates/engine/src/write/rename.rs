@@ -11,8 +11,8 @@ use crate::model::memory::Draft;
 use crate::model::vocabulary::Operation;
 use crate::policy;
 use crate::ports::change::Change;
-use crate::ports::refusals;
 use crate::ports::transition::{Transition, TransitionOutcome};
+use crate::ports::{candidate_reviews, refusals};
 use crate::recall::read;
 use crate::tenant::{allow_list, stores};
 
@@ -51,6 +51,7 @@ impl Engine {
             .with_event(EventName::WriteUpdated)
             .with_field("operation", "rename");
         let (change, renamed) = rename.plan(self, caller, change, |memory| memory.path = Some(path));
+        let change = candidate_reviews::plan_candidate_change(self, caller, change, &current, &renamed)?;
         match self.commit(change) {
             Ok(_) => Ok(TransitionOutcome::Done(Box::new(renamed))),
             Err(StoreError::Guard(Guard::PathFree { .. })) => {

@@ -1,8 +1,10 @@
 //! `review`: lists proposals and decides on them.
 
 use clap::{Args, Subcommand};
+use engine::model::error::Error;
+use engine::model::id::VersionId;
 use engine::model::review::{Action, Review, ReviewState};
-use engine::review::{BulkDecisionReport, DecisionOutcome, QueueFilter, QueuePage, ReviewView};
+use engine::review::{BulkDecisionReport, Decision, DecisionOutcome, QueueFilter, QueuePage, ReadReview, ReviewView};
 use serde_json::json;
 use similar::TextDiff;
 
@@ -41,6 +43,9 @@ enum ReviewCommand {
         id: String,
         #[arg(long, alias = "reason", help = "Comment for the author")]
         comment: String,
+        /// Version of the review that you read; default: the one shown now
+        #[arg(long, value_name = "VERSION")]
+        read: Option<VersionId>,
     },
 }
 
@@ -66,10 +71,7 @@ struct StateFilter(Option<ReviewState>);
 fn parse_state_filter(word: &str) -> Result<StateFilter, String> {
     match word {
         "all" => Ok(StateFilter(None)),
-        word => word
-            .parse()
-            .map(|state| StateFilter(Some(state)))
-            .map_err(|error: engine::model::error::Error| error.to_string()),
+        word => word.parse().map(|state| StateFilter(Some(state))).map_err(|error: Error| error.to_string()),
     }
 }
 
@@ -87,6 +89,9 @@ struct DecisionArgs {
     store: Option<String>,
     #[arg(long, alias = "reason", help = "Reason, kept in the history")]
     comment: Option<String>,
+    /// Version of the review that you read (`review show`); default: the one shown now. For one id only
+    #[arg(long, value_name = "VERSION", conflicts_with = "all")]
+    read: Option<VersionId>,
 }
 
 impl ReviewArgs {
@@ -97,8 +102,11 @@ impl ReviewArgs {
             ReviewCommand::Show { id } => print_review(job, &engine.review(caller, &id)?),
             ReviewCommand::Confirm(decision) => decision.run(job, true),
             ReviewCommand::Reject(decision) => decision.run(job, false),
-            ReviewCommand::RequestChanges { id, comment } => {
-                print_decision(job, engine.request_changes(caller, &id, &comment)?)
+            ReviewCommand::RequestChanges { id, comment, read } => {
+                let seen = engine.review(caller, &id)?;
+                let version = read.or(seen.review.version);
+                let decision = Decision { version, comment: Some(comment) };
+                print_decision(job, None, engine.request_changes(caller, &seen.review.id.to_string(), &decision)?)
             }
         }
     }
@@ -144,11 +152,7 @@ fn render_reviews(output: &Output, reviews: &[Review]) -> String {
 
 fn print_review(job: &Job<'_>, seen: &ReviewView) -> Result<(), Failure> {
     let impact = job.session.engine.review_impact(&job.session.caller, seen)?;
-    // A compaction replaces several memories; the diff shows the first.
-    // Empty for a new memory: the diff then has additions only.
-    let before = seen.current_memories.first().map(|memory| memory.content.as_str()).unwrap_or_default();
-    let after = seen.proposed.as_ref().map(|memory| memory.content.as_str()).unwrap_or_default();
-    let diff = TextDiff::from_lines(before, after).unified_diff().header("now", "proposed").to_string();
+    let diff = diff_text(seen);
     let view = json!({
         "review": seen.review,
         "proposed": seen.proposed.as_ref().map(MemoryView::from),
@@ -161,6 +165,7 @@ fn print_review(job: &Job<'_>, seen: &ReviewView) -> Result<(), Failure> {
     });
     job.output.print_answer(&view, || {
         let mut text = render_reviews(job.output, std::slice::from_ref(&seen.review));
+        text += &render_version(&seen.review);
         for piece in &seen.evidence {
             text += &format!("\n{}: {}", piece.kind, one_line(&piece.summary));
         }
@@ -188,21 +193,53 @@ fn print_review(job: &Job<'_>, seen: &ReviewView) -> Result<(), Failure> {
     })
 }
 
+/// The proposed text against the current one.
+fn diff_text(seen: &ReviewView) -> String {
+    // A compaction replaces several memories; the diff shows the first.
+    // Empty for a new memory: the diff then has additions only.
+    let before = seen.current_memories.first().map(|memory| memory.content.as_str()).unwrap_or_default();
+    let after = seen.proposed.as_ref().map(|memory| memory.content.as_str()).unwrap_or_default();
+    TextDiff::from_lines(before, after).unified_diff().header("now", "proposed").to_string()
+}
+
+fn render_version(review: &Review) -> String {
+    review.version.map(|version| format!("\nversion: {version}")).unwrap_or_default()
+}
+
 impl DecisionArgs {
     fn run(self, job: &Job<'_>, approve: bool) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
         // One id is answered with the decision itself, several with counts.
         if let ([id], false) = (self.ids.as_slice(), self.all) {
+            // Read, then decided by its id at the version read: what is shown is what is decided.
+            let seen = engine.review(caller, id)?;
+            let (id, version) = (seen.review.id.to_string(), self.read.or(seen.review.version));
+            let decision = Decision { version, comment: self.comment };
             let decided = match approve {
-                true => engine.approve(caller, id, self.comment.as_deref())?,
-                false => engine.reject(caller, id, self.comment.as_deref())?,
+                true => engine.approve(caller, &id, &decision)?,
+                false => engine.reject(caller, &id, &decision)?,
             };
-            return print_decision(job, decided);
+            return print_decision(job, Some(&seen), decided);
         }
-        let ids = if self.all { engine.pending_review_ids(caller, self.action, self.store)? } else { self.ids };
-        let done = engine.decide_all(caller, &ids, approve, self.comment.as_deref())?;
+        if self.read.is_some() {
+            return Err(Failure::user_error("usage", "`--read` is for one review: name one id"));
+        }
+        let listed = if self.all { engine.pending_reviews(caller, self.action, self.store)? } else { Vec::new() };
+        let mut reviews: Vec<ReadReview> = listed.iter().map(ReadReview::from).collect();
+        for id in self.ids {
+            reviews.push(match engine.review(caller, &id) {
+                Ok(seen) => ReadReview { id, ..ReadReview::from(&seen.review) },
+                // The decision reports it.
+                Err(Error::NotFound { .. } | Error::Conflict(_)) => ReadReview { id, version: None },
+                Err(error) => return Err(error.into()),
+            });
+        }
+        let done = engine.decide_all(caller, &reviews, approve, self.comment.as_deref())?;
         let left = !done.not_decided.is_empty();
-        job.output.print_answer(&done, || render_bulk(job.output, &done))?;
+        job.output.print_answer(&done, || {
+            let list = if listed.is_empty() { String::new() } else { render_reviews(job.output, &listed) + "\n" };
+            list + &render_bulk(job.output, &done)
+        })?;
         // Exit 2 if any id was not decided; each is listed with its reason.
         if left { Err(Failure::AlreadyReported(2)) } else { Ok(()) }
     }
@@ -216,7 +253,9 @@ fn render_bulk(output: &Output, done: &BulkDecisionReport) -> String {
     text
 }
 
-fn print_decision(job: &Job<'_>, decided: DecisionOutcome) -> Result<(), Failure> {
+/// Prints a decision, below the text that it was made on.
+fn print_decision(job: &Job<'_>, seen: Option<&ReviewView>, decided: DecisionOutcome) -> Result<(), Failure> {
+    let read = seen.map(|seen| format!("{}\n", escape_controls(&diff_text(seen)))).unwrap_or_default();
     match decided {
         DecisionOutcome::Refused(refusal) => Err(refusal.into()),
         DecisionOutcome::Approved(approval) => {
@@ -225,7 +264,7 @@ fn print_decision(job: &Job<'_>, decided: DecisionOutcome) -> Result<(), Failure
             job.output.print_answer(&view, || {
                 let path = path_suffix(memory.path.as_deref());
                 format!(
-                    "{} {}: {}{path} {}",
+                    "{read}{} {}: {}{path} {}",
                     job.output.paint(Tone::Good, "approved"),
                     review.id,
                     memory.store,
@@ -236,7 +275,7 @@ fn print_decision(job: &Job<'_>, decided: DecisionOutcome) -> Result<(), Failure
         DecisionOutcome::Closed(review) => {
             let view = json!({ "status": review.state, "review": review });
             job.output.print_answer(&view, || {
-                format!("{} {}", job.output.paint(Tone::Good, review.state.as_str()), review.id)
+                format!("{read}{} {}", job.output.paint(Tone::Good, review.state.as_str()), review.id)
             })
         }
     }

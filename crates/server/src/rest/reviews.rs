@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
-use engine::review::{DecisionOutcome, QueueFilter, QueuePage};
+use engine::review::{Decision, DecisionOutcome, QueueFilter, QueuePage, ReadReview};
 use engine::{Engine, ProposalOutcome};
 use serde_json::{Value, json};
 
@@ -22,12 +22,18 @@ use crate::wire::reviews::{
 };
 
 const TAG: &str = "reviews";
+/// A decision that does not name the version that was read.
+const VERSION_MISSING: (StatusCode, &str) =
+    (StatusCode::PRECONDITION_REQUIRED, "The decision does not name the version that was read");
 
 pub(super) fn review_endpoints() -> Vec<Endpoint> {
     let decided = |method: Endpoint| {
-        method
-            .with_json_answer::<DecidedView>(StatusCode::OK, "Decided", Value::Null)
-            .with_problems(&[NOT_FOUND, CONFLICT, REFUSED])
+        method.with_json_answer::<DecidedView>(StatusCode::OK, "Decided", Value::Null).with_problems(&[
+            NOT_FOUND,
+            CONFLICT,
+            REFUSED,
+            VERSION_MISSING,
+        ])
     };
     vec![
         Endpoint::new(Method::GET, "/v1/reviews", "reviews", list_reviews)
@@ -62,10 +68,12 @@ pub(super) fn review_endpoints() -> Vec<Endpoint> {
             .with_description(
                 TAG,
                 "Decide many reviews",
-                "The listed reviews or all open ones. Each is checked by itself; one that cannot be decided does \
-                 not stop the others. Reviewers only.",
+                "The listed reviews, each at the version that was read. Each is checked by itself; one that cannot \
+                 be decided does not stop the others. Reviewers only.",
             )
-            .with_body::<DecideAllBody>(json!({ "approve": true, "all": true, "store": "workspace_runbooks" }))
+            .with_body::<DecideAllBody>(
+                json!({ "approve": true, "reviews": [{ "id": EXAMPLE_ID, "version": EXAMPLE_ID }] }),
+            )
             .with_json_answer::<DecidedAllView>(StatusCode::OK, "Results", json!({ "decided": 2, "not_decided": [] })),
         Endpoint::new(Method::GET, "/v1/reviews/{id}", "review", show_review)
             .with_description(
@@ -81,14 +89,15 @@ pub(super) fn review_endpoints() -> Vec<Endpoint> {
                 .with_description(
                     TAG,
                     "Approve",
-                    "Checks the proposal again, applies and records it in one transaction. Reviewers only.",
+                    "Checks the proposal again, applies and records it in one transaction. `version` is that of the \
+                     review as it was read; a proposal that changed since is a conflict. Reviewers only.",
                 )
-                .with_body::<DecideBody>(json!({ "comment": "verified" })),
+                .with_body::<DecideBody>(json!({ "version": EXAMPLE_ID, "comment": "verified" })),
         ),
         decided(
             Endpoint::new(Method::POST, "/v1/reviews/{id}/reject", "reject", reject_review)
                 .with_description(TAG, "Reject", "For reviewers and the proposer.")
-                .with_body::<DecideBody>(json!({ "comment": "not so any more" })),
+                .with_body::<DecideBody>(json!({ "version": EXAMPLE_ID, "comment": "not so any more" })),
         ),
         decided(
             Endpoint::new(Method::POST, "/v1/reviews/{id}/request-changes", "request_changes", request_changes)
@@ -97,7 +106,7 @@ pub(super) fn review_endpoints() -> Vec<Endpoint> {
                     "Request changes",
                     "Returns the proposal to its author with a comment. Reviewers only.",
                 )
-                .with_body::<RequestChangesBody>(json!({ "comment": "say which version" })),
+                .with_body::<RequestChangesBody>(json!({ "version": EXAMPLE_ID, "comment": "say which release" })),
         ),
     ]
 }
@@ -153,11 +162,8 @@ async fn decide_all(
     JsonBody(body): JsonBody<DecideAllBody>,
 ) -> Result<Json<DecidedAllView>, Problem> {
     let work = move |engine: &Engine| {
-        let ids = match body.all {
-            true => engine.pending_review_ids(&auth.caller, body.action, body.store)?,
-            false => body.reviews.iter().map(ToString::to_string).collect(),
-        };
-        Ok(engine.decide_all(&auth.caller, &ids, body.approve, body.comment.as_deref())?)
+        let reviews: Vec<ReadReview> = body.reviews.iter().map(ReadReview::from).collect();
+        Ok(engine.decide_all(&auth.caller, &reviews, body.approve, body.comment.as_deref())?)
     };
     Ok(Json(app.entrance.call("decide_all", work).await?.into()))
 }
@@ -181,9 +187,7 @@ async fn approve_review(
     PathParam(id): PathParam<uuid::Uuid>,
     JsonBody(body): JsonBody<DecideBody>,
 ) -> Result<Json<DecidedView>, Problem> {
-    let work = move |engine: &Engine| {
-        to_decided_view(engine.approve(&auth.caller, &id.to_string(), body.comment.as_deref())?)
-    };
+    let work = move |engine: &Engine| to_decided_view(engine.approve(&auth.caller, &id.to_string(), &body.into())?);
     Ok(Json(app.entrance.call("approve", work).await?))
 }
 
@@ -193,9 +197,7 @@ async fn reject_review(
     PathParam(id): PathParam<uuid::Uuid>,
     JsonBody(body): JsonBody<DecideBody>,
 ) -> Result<Json<DecidedView>, Problem> {
-    let work = move |engine: &Engine| {
-        to_decided_view(engine.reject(&auth.caller, &id.to_string(), body.comment.as_deref())?)
-    };
+    let work = move |engine: &Engine| to_decided_view(engine.reject(&auth.caller, &id.to_string(), &body.into())?);
     Ok(Json(app.entrance.call("reject", work).await?))
 }
 
@@ -205,8 +207,9 @@ async fn request_changes(
     PathParam(id): PathParam<uuid::Uuid>,
     JsonBody(body): JsonBody<RequestChangesBody>,
 ) -> Result<Json<DecidedView>, Problem> {
+    let decision = Decision { version: body.version, comment: Some(body.comment) };
     let work =
-        move |engine: &Engine| to_decided_view(engine.request_changes(&auth.caller, &id.to_string(), &body.comment)?);
+        move |engine: &Engine| to_decided_view(engine.request_changes(&auth.caller, &id.to_string(), &decision)?);
     Ok(Json(app.entrance.call("request_changes", work).await?))
 }
 

@@ -18,10 +18,9 @@ pub(crate) fn deserialize_optional_moment<'de, D: Deserializer<'de>>(
     text.map(|text| deserialize_moment(text.into_deserializer())).transpose()
 }
 
-/// Reads a list of ids.
-pub(crate) fn deserialize_ids<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<uuid::Uuid>, D::Error> {
-    let texts: Vec<String> = deserialize_list(deserializer)?;
-    texts.iter().map(|text| engine::model::id::parse_id(text).map_err(D::Error::custom)).collect()
+/// Reads an id.
+pub(crate) fn deserialize_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<uuid::Uuid, D::Error> {
+    engine::model::id::parse_id(&String::deserialize(deserializer)?).map_err(D::Error::custom)
 }
 
 /// Most items in a list of one request; the schemas repeat it.

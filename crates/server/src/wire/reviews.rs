@@ -1,14 +1,16 @@
 //! Reviews: proposals, and the decisions on them.
 
-use engine::model::id::MemoryId;
+use engine::model::id::{MemoryId, VersionId};
 use engine::model::review::{Action, Review, ReviewState, Risk};
-use engine::review::{BulkDecisionReport, Impact};
+use engine::review::{BulkDecisionReport, Decision, Impact, ReadReview};
 use engine::{MemoryReference, Promotion};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::deserialize::{deserialize_bounded, deserialize_ids, deserialize_optional_reason, deserialize_reason};
+use super::deserialize::{
+    deserialize_bounded, deserialize_id, deserialize_list, deserialize_optional_reason, deserialize_reason,
+};
 use super::memories::MemoryView;
 use super::remember::{EvidenceBody, SavedView};
 use super::schema_words::{ActionWord, Id, ReviewStateWord, RiskWord};
@@ -134,9 +136,38 @@ pub struct ReviewParams {
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Decide")]
 pub struct DecideBody {
+    /// `version` of the review as it was read. Required: without it the answer is 428, for another version 409.
+    #[schemars(with = "Id")]
+    pub version: Option<VersionId>,
     #[serde(deserialize_with = "deserialize_optional_reason")]
     #[schemars(length(max = 4096))]
     pub comment: Option<String>,
+}
+
+impl From<DecideBody> for Decision {
+    fn from(body: DecideBody) -> Decision {
+        Decision { version: body.version, comment: body.comment }
+    }
+}
+
+/// A review to decide, as it was read.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "ReadReview")]
+pub struct ReadReviewBody {
+    #[serde(deserialize_with = "deserialize_id")]
+    #[schemars(with = "Id")]
+    pub id: uuid::Uuid,
+    /// `version` of the review. Required: a review without it is not decided.
+    #[serde(default)]
+    #[schemars(with = "Id")]
+    pub version: Option<VersionId>,
+}
+
+impl From<&ReadReviewBody> for ReadReview {
+    fn from(body: &ReadReviewBody) -> ReadReview {
+        ReadReview { id: body.id.to_string(), version: body.version }
+    }
 }
 
 /// One decision for many reviews.
@@ -146,18 +177,10 @@ pub struct DecideBody {
 pub struct DecideAllBody {
     /// `false` rejects.
     pub approve: bool,
-    /// Ids of the reviews.
-    #[serde(default, deserialize_with = "deserialize_ids")]
-    #[schemars(with = "Vec<Id>", length(max = 1000))]
-    pub reviews: Vec<uuid::Uuid>,
-    /// All pending reviews instead, filtered by action and store.
-    #[serde(default)]
-    pub all: bool,
-    #[serde(default)]
-    #[schemars(with = "Option<ActionWord>")]
-    pub action: Option<Action>,
-    #[serde(default)]
-    pub store: Option<String>,
+    /// The reviews, each with the version that was read: list them first.
+    #[serde(deserialize_with = "deserialize_list")]
+    #[schemars(length(max = 1000))]
+    pub reviews: Vec<ReadReviewBody>,
     #[serde(default, deserialize_with = "deserialize_optional_reason")]
     #[schemars(length(max = 4096))]
     pub comment: Option<String>,
@@ -194,6 +217,10 @@ impl From<BulkDecisionReport> for DecidedAllView {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "RequestChanges")]
 pub struct RequestChangesBody {
+    /// `version` of the review as it was read.
+    #[serde(default)]
+    #[schemars(with = "Id")]
+    pub version: Option<VersionId>,
     #[serde(deserialize_with = "deserialize_reason")]
     #[schemars(length(min = 1, max = 4096))]
     pub comment: String,

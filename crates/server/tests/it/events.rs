@@ -187,8 +187,10 @@ fn what_is_private_to_the_actor_is_not_told_to_the_tenant() {
         "memory": memory, "target_store": "workspace_runbooks", "target_path": "billing", "rationale": "helped twice",
         "evidence": [{ "kind": "verification_result", "summary": "tried twice" }],
     });
-    let review = post("/v1/reviews", &promotion)["review"]["id"].as_str().expect("a review").to_owned();
-    let approve = house.ask_as(&rita, "POST", &format!("/v1/reviews/{review}/approve")).json(&json!({})).send();
+    let proposed = &post("/v1/reviews", &promotion)["review"];
+    let review = proposed["id"].as_str().expect("a review").to_owned();
+    let decision = json!({ "version": proposed["version"] });
+    let approve = house.ask_as(&rita, "POST", &format!("/v1/reviews/{review}/approve")).json(&decision).send();
     assert_eq!(approve.status, 200, "{}", approve.body);
 
     house.engine.database().flush().expect("written");

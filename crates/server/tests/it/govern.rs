@@ -37,7 +37,7 @@ fn fact_13_a_draft_becomes_everybodys_over_rest() {
 
     let decide = |key: &str| {
         let ask = house.ask_as(key, "POST", &format!("/v1/reviews/{review}/approve"));
-        ask.json(&json!({ "comment": "checked" })).send()
+        ask.json(&json!({ "version": detail["review"]["version"], "comment": "checked" })).send()
     };
     assert_ne!(decide(&agent).status, 200, "an agent does not decide");
     let reviewer = house.key(KeyRights { user: Some("rita".to_owned()), ..KeyRights::for_role(Role::Reviewer) }).text;
@@ -141,7 +141,8 @@ fn who_may_not_forget_asks_for_it() {
     let (first, again) = (ask(), ask());
     assert_eq!((first.status, again.status), (201, 200), "{}", first.body);
     let review = first.json()["review"]["id"].as_str().expect("a review").to_owned();
-    let approved = house.ask("POST", &format!("/v1/reviews/{review}/approve")).json(&json!({})).send();
+    let decision = json!({ "version": first.json()["review"]["version"] });
+    let approved = house.ask("POST", &format!("/v1/reviews/{review}/approve")).json(&decision).send();
     assert_eq!(approved.status, 200, "{}", approved.body);
     assert_eq!(house.ask("GET", &format!("/v1/memories/{id}")).send().json()["state"], "tombstoned");
 }

@@ -17,6 +17,7 @@ mod others;
 mod otlp;
 mod postgres;
 mod reference;
+mod reviews;
 mod shape;
 mod token;
 mod upkeep;

@@ -59,7 +59,7 @@ fn odd_times_and_ids_are_told_in_our_words() {
         ("/v1/memories", "expires_at", time, json!({ "store": "notes", "content": "x", "expires_at": "hunter2" })),
         ("/v1/audit", "timestamp", time, json!({ "action": "a", "message": "x", "timestamp": "2026-13-01" })),
         ("/v1/scan/allowed", "expires_at", time, json!({ "text": "x", "reason": "y", "expires_at": "hunter2" })),
-        ("/v1/reviews/decisions", "reviews", id, json!({ "approve": true, "reviews": ["hunter2"] })),
+        ("/v1/reviews/decisions", "reviews[0].id", id, json!({ "approve": true, "reviews": [{ "id": "hunter2" }] })),
         ("/v1/reviews", "memory", id, json!({ "memory": "hunter2", "target_store": "s", "rationale": "x" })),
     ] {
         let said = detail(&house, "POST", path, Some(&body));

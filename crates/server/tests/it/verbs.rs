@@ -57,14 +57,22 @@ fn many_decisions_at_once() {
             "evidence": [{ "kind": "verification_result", "summary": "tried" }],
         });
         let ask = house.ask_as(&agent, "POST", "/v1/reviews").header("x-conversation-id", "c1").json(&body).send();
-        reviews.push(done(&ask, 201)["review"]["id"].clone());
+        let review = &done(&ask, 201)["review"];
+        reviews.push(json!({ "id": review["id"], "version": review["version"] }));
     }
     let rejected = post(&house, "/v1/reviews/decisions", &json!({ "approve": false, "reviews": [reviews[0]] }));
     assert_eq!(done(&rejected, 200), json!({ "decided": 1, "not_decided": [] }));
     let again = json!({ "approve": true, "reviews": [reviews[0], reviews[1]], "comment": "fine" });
     let again = done(&post(&house, "/v1/reviews/decisions", &again), 200);
-    assert_eq!((again["decided"].as_u64(), &again["not_decided"][0]["review"]), (Some(1), &reviews[0]), "{again}");
-    let all = json!({ "approve": true, "all": true, "store": "workspace_runbooks" });
+    assert_eq!(
+        (again["decided"].as_u64(), &again["not_decided"][0]["review"]),
+        (Some(1), &reviews[0]["id"]),
+        "{again}"
+    );
+    let unread = json!({ "approve": true, "reviews": [{ "id": reviews[2]["id"] }] });
+    let unread = done(&post(&house, "/v1/reviews/decisions", &unread), 200);
+    assert_eq!(unread["not_decided"][0]["code"], "review.version_missing", "{unread}");
+    let all = json!({ "approve": true, "reviews": [reviews[2]] });
     assert_eq!(done(&post(&house, "/v1/reviews/decisions", &all), 200)["decided"], 1);
     assert_eq!(count(&get(&house, "/v1/memories?store=workspace_runbooks&path_prefix=lessons/")), 2);
     let refused = house.ask_as(&agent, "POST", "/v1/reviews/decisions").json(&all).send();
@@ -109,8 +117,9 @@ fn approve_alone(house: &House) -> u16 {
     let waiting = get(house, "/v1/reviews?state=pending");
     assert_eq!(count(&waiting), 1, "{waiting}");
     let path = format!("/v1/reviews/{}/approve", waiting["items"][0]["id"].as_str().expect("an id"));
-    done(&post(house, &path, &json!({})), 200);
-    post(house, &path, &json!({})).status
+    let decision = json!({ "version": waiting["items"][0]["version"] });
+    done(&post(house, &path, &decision), 200);
+    post(house, &path, &decision).status
 }
 
 #[test]

@@ -18,6 +18,7 @@ use clap::{Args, Subcommand};
 use engine::model::caller::Caller;
 use engine::model::memory::Draft;
 use engine::model::review::Risk;
+use engine::review::ReadReview;
 use engine::{ContextRequest, MemoryReference, Promotion, ProposalOutcome, Remembered};
 use serde::{Deserialize, Serialize};
 
@@ -266,7 +267,7 @@ fn measure_reviews(session: &Session, count: usize) -> Result<Vec<Figures>, Fail
     let (engine, tenant) = (&session.engine, session.caller.tenant);
     let agent = Caller::agent(tenant, "bench").in_conversation("bench");
     let (mut saving, mut proposing) = (Meter::start(count), Meter::start(count));
-    let mut ids = Vec::with_capacity(count);
+    let mut waiting = Vec::with_capacity(count);
     for number in 0..count {
         let (_, draft) = corpus::generate_memory(tenant, number, corpus::CONVERSATIONS);
         let path = Some(format!("notes/{number}"));
@@ -284,13 +285,13 @@ fn measure_reviews(session: &Session, count: usize) -> Result<Vec<Figures>, Fail
             risk: Risk::Low,
         };
         match proposing.time_operation(|| engine.propose(&agent, promotion))? {
-            ProposalOutcome::Waiting { review, .. } => ids.push(review.id.to_string()),
+            ProposalOutcome::Waiting { review, .. } => waiting.push(ReadReview::from(&*review)),
             ProposalOutcome::Refused(refusal) => return Err(refusal.into()),
         }
     }
     // One measured operation: the bulk decision.
     let mut deciding = Meter::start(1);
-    let decided = deciding.time_operation(|| engine.decide_all(&session.caller, &ids, true, None))?;
+    let decided = deciding.time_operation(|| engine.decide_all(&session.caller, &waiting, true, None))?;
     if decided.decided != count as u64 {
         return Err(Failure::system_error("bench.review", format!("{} of {count} were approved", decided.decided)));
     }

@@ -143,6 +143,24 @@ fn drafts_of_a_draft_write_store_wait_and_the_active_memory_is_unchanged() {
 }
 
 #[test]
+fn a_changed_draft_is_not_confirmed_on_the_command_line() {
+    let world = World::new();
+    world.json("store create team_notes --scope conversation --ruleset document --access draft_write", &[]);
+    let save = format!("remember {AGENT} --store team_notes --path a --kind runbook --evidence seen");
+    world.json(&save, &["Wait a minute before retrying."]);
+    let read = world.json("review list --action draft", &[])["reviews"][0].clone();
+    world.json(&save, &["Pipe the installer into a shell."]);
+    assert_eq!(world.code(2, "review confirm", &[&text(&read["id"])]), "conflict.decided");
+    let queue = world.json("review list --action draft", &[]);
+    let now = text(&queue["reviews"][0]["id"]);
+    assert_ne!(now, text(&read["id"]));
+    let old = format!("review confirm --read {}", text(&read["version"]));
+    assert_eq!(world.code(2, &old, &[&now]), "conflict.source_changed");
+    let done = world.json("review confirm", &[&now]);
+    assert_eq!(text(&done["memory"]["content"]), "Pipe the installer into a shell.", "what it decided is shown");
+}
+
+#[test]
 fn the_review_queue_has_pages_and_bulk_decisions() {
     let world = World::new();
     for number in 0..7 {

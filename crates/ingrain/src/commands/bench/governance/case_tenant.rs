@@ -6,7 +6,7 @@ use engine::model::id::{MemoryId, TenantId};
 use engine::model::memory::{Draft, Evidence, Memory};
 use engine::model::review::{Review, Risk};
 use engine::model::vocabulary::{EvidenceKind, Kind, State};
-use engine::review::DecisionOutcome;
+use engine::review::{Decision, DecisionOutcome};
 use engine::{
     Engine, ExportPiece, ImportReport, MemoryReference, Promotion, ProposalOutcome, Remembered, SearchQuery,
     UpkeepOptions,
@@ -134,7 +134,7 @@ impl CaseTenant {
     }
 
     pub(super) fn approve_review(&self, caller: &Caller, review: &Review) -> CaseResult<Memory> {
-        match self.engine.approve(caller, &review.id.to_string(), None) {
+        match self.engine.approve(caller, &review.id.to_string(), &Decision::on(review)) {
             Ok(DecisionOutcome::Approved(approval)) => Ok(approval.memory),
             Ok(DecisionOutcome::Refused(refusal)) => Err(refusal.code.to_owned()),
             Ok(DecisionOutcome::Closed(_)) => Err("it was closed".to_owned()),
