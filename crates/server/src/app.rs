@@ -11,6 +11,7 @@ use crate::entrance::Entrance;
 use crate::event_reader::EventReaders;
 use crate::metrics::Metrics;
 use crate::rate_limit::RateLimiter;
+use crate::readiness::Readiness;
 
 /// The server's state, cheap to clone.
 #[derive(Clone)]
@@ -23,6 +24,7 @@ pub struct AppState {
     pub(crate) authenticator: Authenticator,
     pub(crate) rate_limiter: RateLimiter,
     pub(crate) event_readers: EventReaders,
+    pub(crate) readiness: Readiness,
     closing: watch::Sender<bool>,
 }
 
@@ -44,6 +46,7 @@ impl App {
             authenticator: Authenticator::new(&config),
             rate_limiter: RateLimiter::new(limits.rate_per_second, limits.rate_burst),
             event_readers: EventReaders::default(),
+            readiness: Readiness::default(),
             closing: watch::Sender::new(false),
             config,
         }))

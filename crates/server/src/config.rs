@@ -26,7 +26,11 @@ pub struct ServerConfig {
     pub hosts: Vec<String>,
     /// Web origins whose pages may call this server, such as `https://console.example.com`.
     pub origins: Vec<String>,
-    /// Whether `/metrics` needs no key. In local mode it never does.
+    /// Number of proxies in front of this server that add to `X-Forwarded-For`. The address that the outermost of them
+    /// saw counts for the throttle of wrong keys; with 0 the header is not read. Only if nobody can reach this server
+    /// past them.
+    pub proxy_hops: usize,
+    /// Whether `/metrics` needs no key and shows the whole installation to everybody. In local mode it never needs one.
     pub metrics_open: bool,
     /// Whether configured endpoints (key sets, the grant resolver) may be on loopback or private networks.
     pub private_endpoints: bool,
@@ -58,6 +62,7 @@ impl Default for ServerConfig {
             otlp_endpoint: String::new(),
             hosts: Vec::new(),
             origins: Vec::new(),
+            proxy_hops: 0,
             metrics_open: false,
             private_endpoints: false,
             rules: BTreeMap::new(),
@@ -145,11 +150,12 @@ pub struct HttpLimits {
     pub calls_max: usize,
     /// Calls that may wait for a permit; the next one is refused with `http.busy`.
     pub waiting_max: usize,
-    /// Calls per second that one principal may make in the long run.
+    /// Calls per second that one key (or the subject of a token) may make in the long run.
     pub rate_per_second: u32,
-    /// Calls that one principal may make at once.
+    /// Calls that one key (or the subject of a token) may make at once.
     pub rate_burst: u32,
-    /// Failed credentials one address may send at once; one more is forgiven every few seconds.
+    /// Failed credentials with one beginning that an address may send at once, and a tenth of those it may send in all;
+    /// one more is forgiven every few seconds. Good keys are let in all the same.
     pub failures_burst: u32,
     /// Concurrent connections.
     pub connections_max: usize,

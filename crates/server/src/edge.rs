@@ -16,6 +16,7 @@ use tracing::Instrument;
 use crate::app::App;
 use crate::config::ServerConfig;
 use crate::connection_timer::ConnectionTimer;
+use crate::metrics::AnsweredTenant;
 use crate::problem::Problem;
 use crate::{endpoint, telemetry, unread_body};
 
@@ -48,6 +49,7 @@ pub(crate) async fn handle_request(State(app): State<App>, request: Request, nex
     };
     let answer = timer.run_within(time, work.instrument(span.clone())).await;
     let mut response = answer.unwrap_or_else(|| Problem::timeout().into_response());
+    let tenant = response.extensions().get::<AnsweredTenant>().map(|answered| answered.0);
     let problem = take_problem(&mut response);
     let code = problem.as_ref().map(|problem| problem.code.clone());
     if let Some(problem) = problem {
@@ -61,7 +63,7 @@ pub(crate) async fn handle_request(State(app): State<App>, request: Request, nex
         }
     }
     let status = response.status().as_u16();
-    app.metrics.record_answer(verb, status, code.as_deref());
+    app.metrics.record_answer(tenant, verb, status, code.as_deref());
     let ms = started.elapsed().as_secs_f64() * 1000.0;
     span.in_scope(|| tracing::info!(verb, status, code = code.as_deref(), ms, "answered {verb} with {status}"));
     set_security_headers(response.headers_mut());

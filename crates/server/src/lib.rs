@@ -24,6 +24,7 @@ mod otlp;
 mod outbound;
 mod problem;
 mod rate_limit;
+mod readiness;
 mod rest;
 mod stalled_socket;
 mod streamed_answer;

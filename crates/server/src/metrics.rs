@@ -1,10 +1,12 @@
 //! Metrics in the Prometheus text format.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+
+use engine::model::id::TenantId;
 
 use crate::lock::lock_unpoisoned;
 
@@ -15,13 +17,35 @@ const BUCKETS: [f64; 12] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1
 #[derive(Default)]
 pub(crate) struct Metrics {
     verbs: Mutex<BTreeMap<&'static str, Histogram>>,
-    answers: Mutex<BTreeMap<(&'static str, u16), u64>>,
-    refusals: Mutex<BTreeMap<String, u64>>,
+    /// By the tenant of the caller; `None`: before the caller was known, or nobody in particular.
+    answers: Mutex<HashMap<Option<TenantId>, AnswerCounts>>,
     turned_away: AtomicU64,
     streams: AtomicU64,
     streams_dropped: AtomicU64,
     failed_credentials: AtomicU64,
 }
+
+/// Answers by verb and status, and problems by code.
+#[derive(Clone, Default)]
+struct AnswerCounts {
+    answers: BTreeMap<(&'static str, u16), u64>,
+    refusals: BTreeMap<String, u64>,
+}
+
+impl AnswerCounts {
+    fn add(&mut self, other: &AnswerCounts) {
+        for (answer, count) in &other.answers {
+            *self.answers.entry(*answer).or_default() += count;
+        }
+        for (code, count) in &other.refusals {
+            *self.refusals.entry(code.clone()).or_default() += count;
+        }
+    }
+}
+
+/// Extension of a response: the tenant of its caller.
+#[derive(Clone, Copy)]
+pub(crate) struct AnsweredTenant(pub(crate) TenantId);
 
 #[derive(Clone, Default)]
 struct Histogram {
@@ -55,13 +79,12 @@ impl Metrics {
     }
 
     /// Counts one HTTP answer, and its problem code.
-    pub(crate) fn record_answer(&self, verb: &'static str, status: u16, code: Option<&str>) {
+    pub(crate) fn record_answer(&self, tenant: Option<TenantId>, verb: &'static str, status: u16, code: Option<&str>) {
         let mut answers = lock_unpoisoned(&self.answers);
-        *answers.entry((verb, status)).or_default() += 1;
-        drop(answers);
+        let counts = answers.entry(tenant).or_default();
+        *counts.answers.entry((verb, status)).or_default() += 1;
         if let Some(code) = code {
-            let mut refusals = lock_unpoisoned(&self.refusals);
-            *refusals.entry(code.to_owned()).or_default() += 1;
+            *counts.refusals.entry(code.to_owned()).or_default() += 1;
         }
     }
 
@@ -91,21 +114,23 @@ impl Metrics {
         self.streams_dropped.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The page Prometheus reads.
+    /// The page Prometheus reads, for the admin of one tenant: nothing that others do shows in it.
+    pub(crate) fn render_tenant_page(&self, tenant: TenantId, live_memories: u64) -> String {
+        let mut page = String::new();
+        let counts = lock_unpoisoned(&self.answers).get(&Some(tenant)).cloned().unwrap_or_default();
+        render_answers(&mut page, counts);
+        write_metric_head(&mut page, "ingrain_memories", "gauge", "Memories of this tenant in use.");
+        let _ = writeln!(page, "ingrain_memories {live_memories}");
+        page
+    }
+
+    /// The page Prometheus reads, for operators: the whole installation.
     pub(crate) fn render_page(&self, gauges: &Gauges) -> String {
         let mut page = String::new();
         self.render_histograms(&mut page);
-        // Cloned, so that no request waits for the rendering.
-        let answers = lock_unpoisoned(&self.answers).clone();
-        write_metric_head(&mut page, "ingrain_answers_total", "counter", "Answers by verb and status.");
-        for ((verb, status), count) in answers {
-            let _ = writeln!(page, "ingrain_answers_total{{verb=\"{verb}\",status=\"{status}\"}} {count}");
-        }
-        let refusals = lock_unpoisoned(&self.refusals).clone();
-        write_metric_head(&mut page, "ingrain_refusals_total", "counter", "Calls answered with a problem, by code.");
-        for (code, count) in refusals {
-            let _ = writeln!(page, "ingrain_refusals_total{{code=\"{code}\"}} {count}");
-        }
+        let mut counts = AnswerCounts::default();
+        lock_unpoisoned(&self.answers).values().for_each(|of_tenant| counts.add(of_tenant));
+        render_answers(&mut page, counts);
         let name = "ingrain_scanner_findings_total";
         write_metric_head(&mut page, name, "counter", "Findings of the scanner in saves, by rule and verdict.");
         for (rule, verdict, count) in &gauges.findings {
@@ -153,6 +178,17 @@ impl Metrics {
             let _ = writeln!(page, "{name}_sum{{verb=\"{verb}\"}} {}", histogram.sum);
             let _ = writeln!(page, "{name}_count{{verb=\"{verb}\"}} {}", histogram.count);
         }
+    }
+}
+
+fn render_answers(page: &mut String, counts: AnswerCounts) {
+    write_metric_head(page, "ingrain_answers_total", "counter", "Answers by verb and status.");
+    for ((verb, status), count) in counts.answers {
+        let _ = writeln!(page, "ingrain_answers_total{{verb=\"{verb}\",status=\"{status}\"}} {count}");
+    }
+    write_metric_head(page, "ingrain_refusals_total", "counter", "Calls answered with a problem, by code.");
+    for (code, count) in counts.refusals {
+        let _ = writeln!(page, "ingrain_refusals_total{{code=\"{code}\"}} {count}");
     }
 }
 

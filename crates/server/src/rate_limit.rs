@@ -1,4 +1,4 @@
-//! Rate limits: a token bucket per principal or address, which refills at a steady rate.
+//! Rate limits: a token bucket per key or address, which refills at a steady rate.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::lock::lock_unpoisoned;
 
-/// Most buckets; beyond it full ones are dropped. Bounds memory, far above any real number of principals.
+/// Most buckets; beyond it the fullest are dropped. Bounds memory, far above any real number of keys.
 const BUCKETS_MAX: usize = 50_000;
 
 /// Token buckets by name.
@@ -56,16 +56,18 @@ impl RateLimiter {
 
     fn spend_tokens(&self, name: &str, now: Instant, cost: f64) -> RateDecision {
         let mut buckets = lock_unpoisoned(&self.buckets);
-        if buckets.len() >= BUCKETS_MAX && !buckets.contains_key(name) {
-            buckets.retain(|_, bucket| self.refilled_tokens(*bucket, now) < self.burst);
+        if cost > 0.0 && buckets.len() >= BUCKETS_MAX && !buckets.contains_key(name) {
+            self.drop_fullest(&mut buckets, now);
         }
         let bucket = buckets.get(name).copied().unwrap_or(Bucket { tokens: self.burst, at: now });
         let tokens = self.refilled_tokens(bucket, now);
         let allowed = tokens >= 1.0;
         let left = if allowed { tokens - cost } else { tokens };
-        // At the bound nothing is charged any more, not even known names: memory stays bounded.
-        if cost > 0.0 && buckets.len() < BUCKETS_MAX {
-            buckets.insert(name.to_owned(), Bucket { tokens: left, at: now });
+        if cost > 0.0 {
+            match buckets.get_mut(name) {
+                Some(bucket) => *bucket = Bucket { tokens: left, at: now },
+                None => drop(buckets.insert(name.to_owned(), Bucket { tokens: left, at: now })),
+            }
         }
         let missing = if allowed { self.burst - left } else { 1.0 - left };
         RateDecision {
@@ -73,6 +75,22 @@ impl RateLimiter {
             remaining: left as u32,
             reset: Duration::from_secs_f64(missing.max(0.0) / self.per_second),
         }
+    }
+
+    /// Drops the fuller half of the buckets. Those that are empty, whose callers are being limited, stay. Half of them
+    /// at once, so that a flood of new names does not cost a sort each.
+    fn drop_fullest(&self, buckets: &mut HashMap<String, Bucket>, now: Instant) {
+        let mut levels: Vec<f64> = buckets.values().map(|bucket| self.refilled_tokens(*bucket, now)).collect();
+        let middle = levels.len() / 2;
+        let (_, median, _) = levels.select_nth_unstable_by(middle, f64::total_cmp);
+        let median = *median;
+        let mut kept = 0;
+        buckets.retain(|_, bucket| {
+            // Counted, because all of them may be equally full.
+            let keep = kept < middle && self.refilled_tokens(*bucket, now) <= median;
+            kept += usize::from(keep);
+            keep
+        });
     }
 
     fn refilled_tokens(&self, bucket: Bucket, now: Instant) -> f64 {
@@ -102,5 +120,22 @@ mod tests {
         check(500, "a", true, 0);
         check(600, "a", false, 0);
         check(60_000, "a", true, 2);
+    }
+
+    #[test]
+    fn more_names_than_buckets_are_limited_too_and_an_empty_bucket_stays_empty() {
+        let rates = RateLimiter::with_rate(0.001, 2);
+        let now = Instant::now();
+        for _ in 0..2 {
+            assert!(rates.take_token("loud", now).allowed);
+        }
+        for n in 0..3 * BUCKETS_MAX {
+            assert!(rates.take_token(&n.to_string(), now).allowed);
+        }
+        assert!(!rates.take_token("loud", now).allowed, "an empty bucket is not forgotten for full ones");
+        assert!(rates.take_token("late", now).allowed);
+        assert!(rates.take_token("late", now).allowed);
+        assert!(!rates.take_token("late", now).allowed, "beyond the bound new names are charged too");
+        assert!(lock_unpoisoned(&rates.buckets).len() <= BUCKETS_MAX);
     }
 }

@@ -24,6 +24,11 @@ impl Database<'_> {
         self.backend.health()
     }
 
+    /// Fails where a save would fail now: the disk is full, or the database is read-only.
+    pub fn probe_write(&self) -> Result<(), StoreError> {
+        self.backend.probe_write()
+    }
+
     /// Damaged pages, in words. Reads every page: slow on a large database.
     pub fn check_integrity(&self) -> Result<Vec<String>, StoreError> {
         self.backend.check_integrity()

@@ -1,5 +1,7 @@
 //! API keys: create, rotate, revoke, look up. Only a digest is stored; the text of a key is shown once.
 
+use std::collections::HashSet;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::{SignedDuration, Timestamp};
@@ -148,10 +150,21 @@ impl Engine {
         Ok(found.into_iter().find(is_match).map(|key| (tenant, key)))
     }
 
+    /// Digests of the valid keys of a tenant.
+    pub fn key_digests(&self, tenant: TenantId) -> Result<HashSet<String>, Error> {
+        let (now, mut digests) = (self.clock.now(), HashSet::new());
+        row::for_each_row(self, &Caller::system(tenant), RowKind::Keys, |row| {
+            digests.extend(Key::from_row(row.clone()).ok().filter(|key| key.is_valid(now)).map(|key| key.sha256));
+        })?;
+        Ok(digests)
+    }
+
     /// Records the last use of a key, at most once a minute.
     pub fn record_key_use(&self, tenant: TenantId, key: &Key) {
         let now = self.clock.now();
-        if key.last_used_at.is_some_and(|at| now.as_second() - at.as_second() < LAST_USE_INTERVAL_SECS) {
+        // A use at a time that is still to come was recorded by a clock that has been set back since.
+        let is_recent = |at: Timestamp| (0..LAST_USE_INTERVAL_SECS).contains(&(now.as_second() - at.as_second()));
+        if key.last_used_at.is_some_and(is_recent) {
             return;
         }
         let used = Key { last_used_at: Some(now), ..key.clone() };

@@ -1,8 +1,11 @@
-//! Parsing of times in requests, the same in REST, MCP and the command line.
+//! Times: parsing of those in requests, the same in REST, MCP and the command line; stored ones that are still to come.
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use jiff::{Timestamp, ToSpan};
+use jiff::{SignedDuration, Timestamp, ToSpan};
+
+/// Seconds that clocks of several machines may differ: a time so far ahead is no jump.
+const CLOCK_SKEW_SECONDS: i64 = 300;
 
 /// Parses an `as_of`: an RFC 3339 time, or a date, which means the last microsecond of that day in UTC.
 pub fn parse_as_of(text: &str) -> Option<Timestamp> {
@@ -12,6 +15,11 @@ pub fn parse_as_of(text: &str) -> Option<Timestamp> {
     // One microsecond, the precision of the databases, before the next midnight. The last date there is has none.
     let next = text.parse::<Date>().ok()?.tomorrow().ok()?.to_zoned(TimeZone::UTC).ok()?;
     next.timestamp().checked_sub(1.microsecond()).ok()
+}
+
+/// Whether a stored time lies ahead of the clock by more than clocks differ: the clock was set back since.
+pub(crate) fn is_ahead(at: Timestamp, now: Timestamp) -> bool {
+    at.duration_since(now) > SignedDuration::from_secs(CLOCK_SKEW_SECONDS)
 }
 
 #[cfg(test)]

@@ -127,6 +127,8 @@ pub trait Backend: Send + Sync {
 
     /// Version, size and state of the database, for `doctor`.
     fn health(&self) -> Result<BackendHealth, StoreError>;
+    /// Writes a little where a save would write. Fails where the disk is full or the database is read-only.
+    fn probe_write(&self) -> Result<(), StoreError>;
     /// Descriptions of damage, found by reading the whole file; slow. Empty for Postgres, which checks its own pages.
     fn check_integrity(&self) -> Result<Vec<String>, StoreError>;
 }

@@ -2,6 +2,7 @@
 //!
 //! Guard, version and event belong together; only this module builds them.
 
+use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::Engine;
@@ -22,15 +23,15 @@ pub(crate) struct Transition<'a> {
     pub reason: Option<String>,
     /// `None`: another event of the same change covers it.
     pub event: Option<EventName>,
-    /// Keeps the time of the last change: nothing changed that a reader would notice.
-    pub keeps_updated_at: bool,
+    /// Time of the last change that a reader would notice, where the transition is none.
+    pub updated_at: Option<Timestamp>,
     /// Event fields in addition to those of every event about a memory.
     pub fields: Vec<(&'static str, Value)>,
 }
 
 impl<'a> Transition<'a> {
     pub fn new(memory: &'a Memory, operation: Operation) -> Transition<'a> {
-        Transition { memory, operation, reason: None, event: None, keeps_updated_at: false, fields: Vec::new() }
+        Transition { memory, operation, reason: None, event: None, updated_at: None, fields: Vec::new() }
     }
 
     pub fn with_reason(mut self, reason: impl Into<Option<String>>) -> Transition<'a> {
@@ -43,8 +44,13 @@ impl<'a> Transition<'a> {
         self
     }
 
-    pub fn with_kept_updated_at(mut self) -> Transition<'a> {
-        self.keeps_updated_at = true;
+    pub fn with_kept_updated_at(self) -> Transition<'a> {
+        let updated_at = self.memory.updated_at;
+        self.with_updated_at(updated_at)
+    }
+
+    pub fn with_updated_at(mut self, updated_at: Timestamp) -> Transition<'a> {
+        self.updated_at = Some(updated_at);
         self
     }
 
@@ -64,8 +70,8 @@ impl<'a> Transition<'a> {
         let at = change.at;
         let stamp = VersionStamp::new(caller, engine.fresh_version_id(), at, self.reason);
         let mut entry = VersionedEntry::from_transition(self.memory, self.operation, stamp, Vec::new(), alter);
-        if self.keeps_updated_at {
-            entry = entry.with_updated_at(self.memory.updated_at);
+        if let Some(updated_at) = self.updated_at {
+            entry = entry.with_updated_at(updated_at);
         }
         let altered = entry.memory().clone();
         // On the version that was decided on: a concurrent write makes the whole change fail.

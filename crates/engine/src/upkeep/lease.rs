@@ -78,8 +78,8 @@ impl<'a> WorkLease<'a> {
             Some(lease) => Some(lease.clone()),
             None => row::get_record::<LeaseRow>(&*self.engine.backend, self.tenant, self.work)?,
         };
-        // A row whose time has passed belongs to a process that died: it is overwritten below.
-        if self.lease.is_none() && stored.as_ref().is_some_and(|lease| lease.until > now) {
+        // A lease that is not in force belongs to a process that died: it is overwritten below.
+        if self.lease.is_none() && stored.as_ref().is_some_and(|lease| is_in_force(lease.until, now)) {
             self.is_held_elsewhere = true;
             return Ok(LeaseStatus::HeldElsewhere);
         }
@@ -143,5 +143,28 @@ impl<'a> WorkLease<'a> {
             id: self.work.to_owned(),
             state,
         })
+    }
+}
+
+/// Whether a lease that ends at `until` holds now. One that ends later than any lease taken now was taken by a clock
+/// that ran ahead: waiting for its end could take years.
+fn is_in_force(until: Timestamp, now: Timestamp) -> bool {
+    let left = until.duration_since(now).as_secs();
+    until > now && left <= 2 * LEASE_SECONDS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lease_of_a_clock_that_ran_ahead_is_not_waited_for() {
+        let now: Timestamp = "2026-03-01T12:00:00Z".parse().expect("a time");
+        for (seconds_left, in_force) in
+            [(-1, false), (0, false), (1, true), (LEASE_SECONDS, true), (2 * LEASE_SECONDS, true), (31_536_000, false)]
+        {
+            let until = now + SignedDuration::from_secs(seconds_left);
+            assert_eq!(is_in_force(until, now), in_force, "{seconds_left} s left");
+        }
     }
 }

@@ -2,6 +2,7 @@
 //! transactions under a lease, so many processes may call it at once.
 
 pub(crate) mod batch_size;
+mod clock_jump;
 pub(crate) mod draft_expiry;
 pub(crate) mod lease;
 pub(crate) mod receipts;
@@ -55,6 +56,8 @@ pub struct UpkeepReport {
     /// Error of the embedder.
     #[serde(skip)]
     pub embedder_down: Option<String>,
+    /// Active again because the clock that archived them ran ahead and was set back.
+    pub restored: u64,
     /// Reviews closed because they waited too long.
     pub lapsed: u64,
     /// Another process held the lease.
@@ -111,11 +114,13 @@ fn run_upkeep(
     lease: &mut WorkLease<'_>,
 ) -> Result<UpkeepReport, Error> {
     let now = engine.clock.now();
+    let restored = clock_jump::restore_archived_ahead(engine, tenant, upkeep.batch, now)?;
     let archive = |due: &[Memory], operation, name| archive_batch(engine, tenant, due, operation, name, now);
     // Before expiry: drafts of an active conversation must not expire.
     let extended = draft_expiry::extend_drafts(engine, tenant, upkeep.batch)?;
     Ok(UpkeepReport {
         extended,
+        restored,
         expired: run_in_batches(
             upkeep,
             lease,
@@ -207,14 +212,15 @@ fn archive_batch(
     let steps: Vec<Change> =
         batch.iter().map(|memory| quota::plan_archive(engine, &caller, memory, operation, name, now, None)).collect();
     // `commit_setup`: these memories are due anyway, so archiving is no effect of a call under an idempotency key.
-    match engine.backend.commit_setup(steps.iter().cloned().fold(Change::new(tenant, now), Change::with_change)) {
+    let whole_batch = steps.iter().cloned().fold(Change::new(tenant, now), Change::with_change);
+    match engine.backend.commit_setup(clock_jump::with_archival_time(whole_batch)) {
         Ok(_) => return Ok(batch.len() as u64),
         Err(StoreError::Guard(_)) => {}
         Err(error) => return Err(error.into()),
     }
     let mut archived = 0;
     for step in steps {
-        match engine.backend.commit_setup(step) {
+        match engine.backend.commit_setup(clock_jump::with_archival_time(step)) {
             Ok(_) => archived += 1,
             Err(StoreError::Guard(_)) => {}
             Err(error) => return Err(error.into()),

@@ -81,10 +81,18 @@ impl IdempotentCall {
         }
         match &self.answer {
             Some(answer) => Ok(Some(answer.clone())),
-            None if self.at > seconds_before(now, ABANDONED_SECS) => Err(in_progress_error()),
+            None if self.may_be_running(now) => Err(in_progress_error()),
             None if self.done => Err(answer_lost_error()),
             None => Ok(None),
         }
+    }
+}
+
+impl IdempotentCall {
+    /// Whether the call may still be running. Not if it began at a time that is still to come: then the clock was set
+    /// back since.
+    fn may_be_running(&self, now: Timestamp) -> bool {
+        self.at > seconds_before(now, ABANDONED_SECS) && seconds_before(self.at, ABANDONED_SECS) <= now
     }
 }
 

@@ -21,6 +21,10 @@ pub fn run(job: &Job<'_>) -> Result<(), Failure> {
              {} old receipts deleted",
             done.expired, done.archived, done.embedded, done.extended, done.receipts
         );
+        let words = match done.restored {
+            0 => words,
+            restored => format!("{words}; {restored} restored that a clock running ahead had archived"),
+        };
         let words = if done.elsewhere { words + "; another process does the rest" } else { words };
         warning.iter().fold(words, |words, warning| format!("{words}\n{warning}"))
     })

@@ -35,6 +35,7 @@ const BOUNDS: &[(&str, i64, i64)] = &[
     ("server.limits.upkeep_secs", 1, DAY_SECS),
     ("server.limits.waiting_max", 1, 1_000_000),
     ("server.port", 0, 65_535),
+    ("server.proxy_hops", 0, 100),
     ("sqlite.index_mib", 0, 1_000_000),
     ("sqlite.wait_ms", 0, DAY_MS),
     ("summaries.retries", 0, 100),

@@ -217,6 +217,9 @@ impl Backend for Torn {
     fn wait_events(&self, tenant: TenantId, after: u64, at_most: Duration) -> Result<u64, StoreError> {
         self.whole.wait_events(tenant, after, at_most)
     }
+    fn probe_write(&self) -> Result<(), StoreError> {
+        self.whole.probe_write()
+    }
     fn check_integrity(&self) -> Result<Vec<String>, StoreError> {
         self.whole.check_integrity()
     }

@@ -58,6 +58,29 @@ fn fact_17_importance_decays_weekly_and_a_recall_resets_the_clock() {
 }
 
 #[test]
+fn a_clock_that_ran_ahead_and_was_set_back_hides_nothing_for_good() {
+    let world = World::new();
+    let save = |words: &str| text(&world.json(&format!("remember --store episodes {AGENT}"), &[words])["id"]);
+    let is_found = |words: &str, id: &str| {
+        let found = world.json(&format!("search {words} --limit 5 {AGENT}"), &[]);
+        rows(&found["hits"]).iter().any(|hit| hit["id"] == id)
+    };
+    let now = world.clock();
+    let before = save("the printer on floor two jams");
+    world.at("2031-01-01T12:00:00Z");
+    let ahead = save("the elevator waits for badges");
+    assert!(world.json("upkeep", &[])["expired"].as_u64() >= Some(1), "a routine note does not live for years");
+    assert!(!is_found("printer floor", &before));
+
+    world.at(&now);
+    assert!(is_found("elevator badges", &ahead), "what was saved ahead of time is found");
+    assert_eq!(world.json("upkeep", &[])["restored"], 1);
+    assert!(is_found("printer floor", &before), "what was archived ahead of time is active again");
+    assert_eq!(world.json("upkeep", &[])["restored"], 0);
+    assert!(is_found("elevator badges", &ahead));
+}
+
+#[test]
 fn fact_18_the_10_001st_memory_archives_the_least_important() {
     let world = World::new();
     // Different enough to be turns, short enough to be saved in seconds.

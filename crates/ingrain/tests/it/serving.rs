@@ -3,7 +3,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::Child;
+use std::process::{Child, Command, Stdio};
 
 use crate::postgres::{APP, Database, OWNER, Session, server};
 use crate::world::{World, rows, text};
@@ -21,7 +21,12 @@ impl Serving {
 
     fn start_with(world: &World, settings: &[(&str, &str)]) -> Serving {
         let mut command = world.command("serve --json --local --port 0", &[]);
-        let mut child = command.envs(settings.iter().copied()).spawn().expect("the binary starts");
+        command.envs(settings.iter().copied());
+        Serving::start_by(command)
+    }
+
+    fn start_by(mut command: Command) -> Serving {
+        let mut child = command.spawn().expect("the binary starts");
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut line).expect("a line");
         let started: serde_json::Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("started: {line}"));
@@ -58,7 +63,7 @@ impl Serving {
     /// As a power cut does.
     fn kill(&self) {
         let id = self.child.id().to_string();
-        assert!(std::process::Command::new("kill").args(["-9", &id]).status().expect("kill runs").success());
+        assert!(Command::new("kill").args(["-9", &id]).status().expect("kill runs").success());
     }
 
     pub fn save(&self, path: &str) -> (u16, String, String) {
@@ -73,6 +78,44 @@ impl Drop for Serving {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Bounds the size of files that a running process may write.
+fn bound_file_size(serving: &Serving, bytes: &str) {
+    let (id, size) = (serving.child.id().to_string(), format!("--fsize={bytes}:"));
+    assert!(Command::new("prlimit").args(["--pid", &id, &size]).status().expect("it runs").success());
+}
+
+#[test]
+fn readiness_notices_that_the_disk_is_full_and_that_it_has_room_again() {
+    let world = World::on_file();
+    let binary = world.command("serve --json --local --port 0", &[]);
+    // Writes beyond the bound fail as on a full disk, once the signal that would end the process is ignored.
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", r#"trap '' XFSZ; exec "$0" "$@""#]).arg(binary.get_program()).args(binary.get_args());
+    command.env_clear().envs(binary.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let serving = Serving::start_by(command);
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    let wait_for = |expected: u16| loop {
+        let asked = std::time::Instant::now();
+        let (status, _, body) = serving.ask("GET", "/readyz", "");
+        assert!(asked.elapsed() < std::time::Duration::from_secs(2), "{:?}", asked.elapsed());
+        match status == expected {
+            true => break body,
+            false => assert!(std::time::Instant::now() < deadline, "{status} {body}"),
+        }
+    };
+    wait_for(200);
+    assert_eq!(serving.save("a").0, 201);
+    bound_file_size(&serving, "1024");
+    let full = wait_for(503);
+    assert!(full.contains("store.unwritable"), "{full}");
+    assert_eq!(serving.save("b").0, 503);
+    assert_eq!(serving.ask("GET", "/v1/memories", "").0, 200, "what is there can be read");
+    bound_file_size(&serving, "unlimited");
+    wait_for(200);
+    assert_eq!(serving.save("c").0, 201);
 }
 
 /// Some calls are cut off before they wrote, some after it and before they answered, some are answered.
@@ -266,7 +309,7 @@ fn reads_and_shutdown_work_while_saves_wait_for_a_locked_file() {
         assert_eq!(status, 200, "{path}: {status} {said}");
     }
     let id = serving.child.id().to_string();
-    assert!(std::process::Command::new("kill").args(["-TERM", &id]).status().expect("kill runs").success());
+    assert!(Command::new("kill").args(["-TERM", &id]).status().expect("kill runs").success());
     // Nobody lets go of the file before it has ended.
     assert_eq!(serving.child.wait().expect("ends").code(), Some(1));
     other.execute_batch("rollback").expect("lets go");

@@ -83,6 +83,11 @@ impl World {
         self
     }
 
+    /// The time its clock shows.
+    pub fn clock(&self) -> String {
+        self.now.borrow().clone()
+    }
+
     /// The binary with this world's home and clock, and nothing else of the outside.
     pub fn command(&self, line: &str, more: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ingrain"));

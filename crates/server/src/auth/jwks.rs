@@ -36,6 +36,11 @@ struct Jwk {
     kid: Option<String>,
     #[serde(default, rename = "use")]
     purpose: Option<String>,
+    /// The only algorithm the key is meant for, if it names one.
+    #[serde(default)]
+    alg: Option<String>,
+    #[serde(default)]
+    key_ops: Option<Vec<String>>,
     #[serde(default)]
     crv: Option<String>,
     #[serde(default)]
@@ -101,10 +106,10 @@ impl KeySet {
 }
 
 impl Jwk {
-    /// The type of the key decides the algorithm, and `alg` of the token must agree with it. Otherwise a token could
-    /// choose a weaker algorithm than its key is meant for.
+    /// The key decides the algorithm, by its type and by the `alg` it names, and `alg` of the token must agree.
+    /// Otherwise a token could choose a weaker algorithm than its key is meant for.
     fn verify_signature(&self, alg: &str, signed: &[u8], signature: &[u8]) -> bool {
-        if self.purpose.as_deref().is_some_and(|purpose| purpose != "sig") {
+        if !self.is_meant_for(alg) {
             return false;
         }
         let verified = match (self.kty.as_str(), self.crv.as_deref(), alg) {
@@ -122,6 +127,13 @@ impl Jwk {
             _ => None,
         };
         verified.unwrap_or(false)
+    }
+
+    /// Whether the key is meant for signatures, and for those of this algorithm (RFC 7517, 4.2 to 4.4).
+    fn is_meant_for(&self, alg: &str) -> bool {
+        self.purpose.as_deref().is_none_or(|purpose| purpose == "sig")
+            && self.key_ops.as_ref().is_none_or(|operations| operations.iter().any(|word| word == "verify"))
+            && self.alg.as_deref().is_none_or(|named| named == alg)
     }
 
     fn verify_rsa(

@@ -1,13 +1,15 @@
 //! Authentication: turns a key or token into a caller, before any handler reads the request.
 
+mod client_address;
 mod grants;
+mod issued_keys;
 mod jwks;
 mod key_cache;
+mod throttle;
 mod token;
 
-use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Instant;
 
 use axum::extract::{ConnectInfo, FromRequestParts, Request, State};
@@ -27,20 +29,17 @@ use engine::text::digest::content_sha256;
 use crate::app::App;
 use crate::config::ServerConfig;
 use crate::idempotency;
-use crate::lock::lock_unpoisoned;
+use crate::metrics::AnsweredTenant;
 use crate::outbound::OutboundClient;
 use crate::problem::Problem;
-use crate::rate_limit::RateLimiter;
+use client_address::client_address;
 use grants::Grants;
+use issued_keys::IssuedKeys;
 pub(crate) use key_cache::KEY_CACHE_TTL;
 use key_cache::KeyCache;
+use throttle::FailureThrottle;
 use token::TokenVerifier;
 
-/// Rate at which failed credentials of an address are forgiven, per second. Guessing stays hopeless, and a client with
-/// a typo is locked out for seconds only.
-const FAILURES_FORGIVEN_PER_SECOND: f64 = 1.0 / 3.0;
-/// Most credentials remembered as valid, so that a flood of invalid ones from the same address does not lock them out.
-const KNOWN_GOOD_MAX: usize = 10_000;
 /// Longest accepted credential: a token with many claims.
 const CREDENTIAL_BYTES_MAX: usize = 8_192;
 
@@ -61,13 +60,15 @@ pub(crate) struct AuthenticatedCaller {
     /// May manage the installation, not just its own tenant.
     pub(crate) operator: bool,
     pub(crate) proof: Arc<CallerProof>,
+    /// Name of the bucket that its calls are charged to; `None`: not limited.
+    rate_bucket: Option<String>,
 }
 
 #[cfg(test)]
 impl AuthenticatedCaller {
     /// A caller without a credential.
     pub(crate) fn from_caller(caller: Caller) -> AuthenticatedCaller {
-        AuthenticatedCaller { caller, operator: false, proof: Arc::default() }
+        AuthenticatedCaller { caller, operator: false, proof: Arc::default(), rate_bucket: None }
     }
 }
 
@@ -89,12 +90,14 @@ struct CredentialIdentity {
     caller: Caller,
     operator: bool,
     may_set: Vec<Settable>,
+    /// As in [`AuthenticatedCaller`]. Named after the credential, never after a header: the caller may vary those.
+    rate_bucket: Option<String>,
 }
 
 /// Verifies credentials and limits how often an address may fail.
 pub(crate) struct Authenticator {
-    failures: RateLimiter,
-    known_good: Mutex<HashSet<String>>,
+    throttle: FailureThrottle,
+    issued_keys: IssuedKeys,
     key_cache: KeyCache,
     /// Whether grants come from an external endpoint, so that identifying a caller may block.
     has_grant_resolver: bool,
@@ -106,8 +109,8 @@ impl Authenticator {
     pub(crate) fn new(config: &ServerConfig) -> Authenticator {
         let outbound = OutboundClient::new(config.private_endpoints);
         Authenticator {
-            failures: RateLimiter::with_rate(FAILURES_FORGIVEN_PER_SECOND, config.limits.failures_burst),
-            known_good: Mutex::default(),
+            throttle: FailureThrottle::new(config.limits.failures_burst),
+            issued_keys: IssuedKeys::default(),
             key_cache: KeyCache::default(),
             has_grant_resolver: !config.grants_url.is_empty(),
             tokens: (!config.token.issuer.is_empty())
@@ -133,7 +136,8 @@ impl Authenticator {
         }
         // After the headers, because grants belong to the principal that these may change.
         self.grants.add_grants(&mut caller);
-        Ok(AuthenticatedCaller { caller, operator: identity.operator, proof: proof.clone() })
+        let (operator, rate_bucket) = (identity.operator, identity.rate_bucket);
+        Ok(AuthenticatedCaller { caller, operator, proof: proof.clone(), rate_bucket })
     }
 
     fn identify_credential(&self, engine: &Engine, credential: &Credential) -> Result<CredentialIdentity, Problem> {
@@ -141,13 +145,15 @@ impl Authenticator {
         let text = &credential.text;
         if let Some((tenant, key)) = self.find_key(engine, credential)? {
             let (operator, may_set) = (key.rights.operator, key.rights.may_set.clone());
-            return Ok(CredentialIdentity { caller: key.to_caller(tenant), operator, may_set });
+            let rate_bucket = Some(key.id.clone());
+            return Ok(CredentialIdentity { caller: key.to_caller(tenant), operator, may_set, rate_bucket });
         }
-        // A JWT has three parts; anything else is no token.
-        let tokens = self.tokens.as_ref().filter(|_| text.split('.').count() == 3).ok_or_else(unknown)?;
+        let tokens = self.tokens.as_ref().filter(|_| is_token_shaped(text)).ok_or_else(unknown)?;
         let (caller, may_set) = tokens.caller_from_token(engine, text)?;
         // An identity provider cannot name operators: only a key manages the installation.
-        Ok(CredentialIdentity { caller, operator: false, may_set })
+        // By tenant and subject, not by the token: its holder gets a new one at will.
+        let rate_bucket = Some(format!("{}/{}", caller.tenant, caller.principal));
+        Ok(CredentialIdentity { caller, operator: false, may_set, rate_bucket })
     }
 
     fn find_key(&self, engine: &Engine, credential: &Credential) -> Result<Option<(TenantId, Arc<Key>)>, Problem> {
@@ -167,6 +173,12 @@ impl Authenticator {
     /// Empties the key cache: keys were changed on this server.
     pub(crate) fn invalidate_keys(&self) {
         self.key_cache.invalidate_keys();
+    }
+
+    /// Called after a new key was made on this server. The key cache stays: it holds valid keys only, and a new key
+    /// changes none of them.
+    pub(crate) async fn admit_new_keys(&self) {
+        self.issued_keys.reset().await;
     }
 
     /// Changes each time keys are changed on this server.
@@ -190,41 +202,25 @@ impl Authenticator {
         (is_cached && !self.has_grant_resolver).then(|| self.identify_caller(app, proof))
     }
 
-    /// Refuses credentials from an address that failed too often. Credentials that were valid before always pass.
-    fn check_failure_rate(&self, peer: IpAddr, proof: &CallerProof) -> Result<(), Problem> {
+    /// Refuses credentials after too many failures, unless they turn out to be good without a look-up in the database.
+    async fn check_failure_rate(&self, app: &App, address: IpAddr, proof: &CallerProof) -> Result<(), Problem> {
         let Some(credential) = &proof.credential else { return Ok(()) };
-        // Only looked at: a token is taken once the credential turns out to be wrong.
-        let decision = self.failures.peek_tokens(&peer.to_string(), Instant::now());
-        let is_known_good = || self.lock_known_good().contains(&credential.sha256);
-        if decision.allowed || is_known_good() {
+        let Some(wait) = self.throttle.find_wait(address, credential) else { return Ok(()) };
+        // A token reaches the database only once its signature is verified, so it always gets that far.
+        let is_token = self.tokens.is_some() && is_token_shaped(&credential.text);
+        if is_token || self.issued_keys.contains(app, self.key_cache.generation(), credential).await? {
             return Ok(());
         }
         // Rounded up, so that a client that waits exactly this long does not come too early.
-        let secs = decision.reset.as_secs() + 1;
+        let secs = wait.as_secs() + 1;
         let message = "too many invalid keys from this address; wait before the next try";
         Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "auth.throttled", message).with_retry_after(secs))
     }
+}
 
-    fn record_attempt(&self, peer: IpAddr, proof: &CallerProof, good: bool) {
-        let Some(credential) = &proof.credential else { return };
-        if !good {
-            self.failures.take_token(&peer.to_string(), Instant::now());
-            return;
-        }
-        let mut known_good = self.lock_known_good();
-        if known_good.contains(&credential.sha256) {
-            return;
-        }
-        // Forgetting all of them is harmless: they are learned again with the next call.
-        if known_good.len() >= KNOWN_GOOD_MAX {
-            known_good.clear();
-        }
-        known_good.insert(credential.sha256.clone());
-    }
-
-    fn lock_known_good(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
-        lock_unpoisoned(&self.known_good)
-    }
+/// A JWT has three parts; anything else is no token.
+fn is_token_shaped(text: &str) -> bool {
+    text.split('.').count() == 3
 }
 
 /// The layer before every guarded route: authentication, rate limit, then idempotency. One layer for all three, because
@@ -239,11 +235,8 @@ pub(crate) async fn guard_request(
         Ok(auth) => auth,
         Err(problem) => return problem.into_response(),
     };
-    // By tenant and principal: equal names in two tenants have separate buckets.
-    let principal = format!("{}/{}", auth.caller.tenant, auth.caller.principal);
-    // A local caller without a key is not rate limited.
-    let decision = (app.config.local.is_none() || auth.proof.credential.is_some())
-        .then(|| app.rate_limiter.take_token(&principal, Instant::now()));
+    let tenant = auth.caller.tenant;
+    let decision = auth.rate_bucket.as_ref().map(|name| app.rate_limiter.take_token(name, Instant::now()));
     tracing::Span::current().record("principal", auth.caller.principal.as_str());
     request.extensions_mut().insert(auth);
     let mut response = match decision {
@@ -258,14 +251,15 @@ pub(crate) async fn guard_request(
     };
     if let Some(decision) = decision {
         // Structured fields, as in the IETF draft for RateLimit headers.
-        let policy = format!("\"principal\";q={};w=1", app.rate_limiter.burst());
-        let left = format!("\"principal\";r={};t={}", decision.remaining, decision.reset.as_secs() + 1);
+        let policy = format!("\"key\";q={};w=1", app.rate_limiter.burst());
+        let left = format!("\"key\";r={};t={}", decision.remaining, decision.reset.as_secs() + 1);
         for (name, value) in [("ratelimit-policy", policy), ("ratelimit", left)] {
             if let Ok(value) = value.parse() {
                 response.headers_mut().insert(HeaderName::from_static(name), value);
             }
         }
     }
+    response.extensions_mut().insert(AnsweredTenant(tenant));
     response
 }
 
@@ -275,24 +269,24 @@ pub(crate) async fn authenticate_request(
     headers: &HeaderMap,
 ) -> Result<AuthenticatedCaller, Problem> {
     let proof = Arc::new(CallerProof::from_headers(headers)?);
-    app.authenticator.check_failure_rate(peer, &proof)?;
-    // A cached key needs no blocking thread, so a busy caller does not queue for one.
+    let address = client_address(peer, headers, app.config.proxy_hops);
+    // A cached key needs no blocking thread, so a busy caller does not queue for one. Nor is it checked for failures of
+    // its address: it is good.
     let identified = match app.authenticator.identify_from_cache(app, &proof) {
         Some(identified) => identified,
         None => {
+            app.authenticator.check_failure_rate(app, address, &proof).await?;
             let (identifying_app, proof) = (app.clone(), proof.clone());
             let identify = move |_: &Engine| identifying_app.authenticator.identify_caller(&identifying_app, &proof);
             app.entrance.call("authenticate", identify).await
         }
     };
-    match &identified {
-        Ok(_) => app.authenticator.record_attempt(peer, &proof, true),
-        // Only wrong credentials count. A busy server or a forbidden header is no guess.
-        Err(problem) if problem.status == StatusCode::UNAUTHORIZED => {
-            app.metrics.record_failed_credential();
-            app.authenticator.record_attempt(peer, &proof, false);
+    // Only wrong credentials count. A busy server or a forbidden header is no guess.
+    if identified.as_ref().is_err_and(|problem| problem.status == StatusCode::UNAUTHORIZED) {
+        app.metrics.record_failed_credential();
+        if let Some(credential) = &proof.credential {
+            app.authenticator.throttle.record_failure(address, credential);
         }
-        Err(_) => {}
     }
     identified
 }
@@ -370,7 +364,7 @@ fn apply_identity_headers(
 
 /// The local operator, who may set every identity header.
 fn local_operator(caller: Caller) -> CredentialIdentity {
-    CredentialIdentity { caller, operator: true, may_set: Settable::ALL.to_vec() }
+    CredentialIdentity { caller, operator: true, may_set: Settable::ALL.to_vec(), rate_bucket: None }
 }
 
 impl<S: Sync> FromRequestParts<S> for AuthenticatedCaller {

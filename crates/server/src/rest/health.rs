@@ -7,6 +7,7 @@ use axum::extract::{ConnectInfo, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
+use engine::model::caller::Caller;
 use engine::model::error::Error;
 use engine::model::vocabulary::Role;
 use serde_json::{Value, json};
@@ -24,7 +25,11 @@ pub(super) fn health_endpoints() -> Vec<Endpoint> {
             .with_plain_answer(StatusCode::OK, "Alive", "text/plain")
             .with_public_access(),
         Endpoint::new(Method::GET, "/readyz", "readyz", readyz)
-            .with_description("watch", "Readiness", "Checks the database, its migrations and the embedding model.")
+            .with_description(
+                "watch",
+                "Readiness",
+                "Checks within 2 seconds that the database answers, has its migrations and can be written.",
+            )
             .with_json_answer::<Value>(
                 StatusCode::OK,
                 "Ready",
@@ -36,7 +41,8 @@ pub(super) fn health_endpoints() -> Vec<Endpoint> {
             .with_description(
                 "watch",
                 "Counters",
-                "Prometheus text. Needs an admin's key unless the configuration makes it public.",
+                "Prometheus text. Operators see the whole installation, other admins their tenant. Needs a key unless \
+                 the configuration makes it public.",
             )
             .with_plain_answer(StatusCode::OK, "Counters", "text/plain")
             .with_public_access(),
@@ -57,15 +63,8 @@ async fn healthz() -> &'static str {
 }
 
 async fn readyz(State(app): State<App>) -> Result<Json<Value>, Problem> {
-    let ready = app.entrance.call("ready", |engine| {
-        let health = engine.database().health().map_err(Error::from)?;
-        Ok(json!({
-            "status": "ready", "database": health.backend, "migration": health.migration, "vectors": health.vectors,
-            "model": engine.embedder.model(),
-        }))
-    });
     // Every server error becomes a 503: the prober asks whether the server is ready, and the code says why not.
-    ready.await.map(Json).map_err(Problem::into_unavailable)
+    app.readiness.check(&app).await.map(Json).map_err(Problem::into_unavailable)
 }
 
 /// Authenticates by itself, not by the guard of other routes: whether a key is needed depends on configuration.
@@ -79,6 +78,9 @@ async fn show_metrics(
         if auth.caller.role != Role::Admin {
             return Err(Problem::forbidden("policy.admins_only", "only an admin may do this"));
         }
+        if !auth.operator {
+            return show_tenant_metrics(&app, auth.caller).await;
+        }
     }
     let health = app.entrance.call("ready", |engine| Ok(engine.database().health().map_err(Error::from)?)).await?;
     let gauges = Gauges {
@@ -88,7 +90,19 @@ async fn show_metrics(
         bytes: health.bytes,
         findings: app.entrance.engine().scan_counters().counts(),
     };
-    Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4")], app.metrics.render_page(&gauges)).into_response())
+    Ok(metrics_page(app.metrics.render_page(&gauges)))
+}
+
+/// The page of a tenant's admin: counts of that tenant only.
+async fn show_tenant_metrics(app: &App, caller: Caller) -> Result<Response, Problem> {
+    let tenant = caller.tenant;
+    let usage = app.entrance.call("ready", move |engine| Ok(engine.tenant_usage(&caller)?)).await?;
+    let live_memories = usage.stores.iter().map(|store| store.live).sum();
+    Ok(metrics_page(app.metrics.render_tenant_page(tenant, live_memories)))
+}
+
+fn metrics_page(text: String) -> Response {
+    ([(CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response()
 }
 
 async fn show_openapi() -> Response {

@@ -59,7 +59,7 @@ async fn create_key(
         .entrance
         .call("create_key", move |engine| Ok(engine.create_key(&auth.caller, body.into(), random)?))
         .await?;
-    // The key cache stays: it holds valid keys only, and a new key changes none of them.
+    app.authenticator.admit_new_keys().await;
     Ok((StatusCode::CREATED, Json(issued.into())))
 }
 

@@ -69,6 +69,7 @@ async fn create_tenant(
             Ok(CreatedTenantView { tenant: TenantStatus { tenant, erased_at: None }.into(), admin_key: issued.into() })
         })
         .await?;
+    app.authenticator.admit_new_keys().await;
     Ok((StatusCode::CREATED, Json(created)))
 }
 

@@ -1,7 +1,8 @@
 //! Who is asking: keys, their rights, their end.
 
+use engine::admin::keys::{KEY_RANDOM_BYTES, encode_key};
 use engine::model::caller::{Caller, MemoryPermissions};
-use engine::model::key::{KeyRights, Settable};
+use engine::model::key::{Key, KeyRights, Settable};
 use engine::model::vocabulary::Role;
 use serde_json::json;
 use server::{HttpLimits, ServerConfig};
@@ -174,8 +175,8 @@ fn rates_and_brute_force() {
     let limits = HttpLimits { rate_per_second: 1, rate_burst: 3, failures_burst: 3, ..HttpLimits::default() };
     let house = House::with(ServerConfig { limits, ..ServerConfig::default() });
     let replies: Vec<_> = (0..5).map(|_| house.ask("GET", "/v1/stores").send()).collect();
-    assert_eq!(replies[0].header("ratelimit"), Some("\"principal\";r=2;t=2"));
-    assert_eq!(replies[0].header("ratelimit-policy"), Some("\"principal\";q=3;w=1"));
+    assert_eq!(replies[0].header("ratelimit"), Some("\"key\";r=2;t=2"));
+    assert_eq!(replies[0].header("ratelimit-policy"), Some("\"key\";q=3;w=1"));
     let limited = replies.iter().find(|reply| reply.status == 429).expect("one too many");
     assert_eq!(limited.said(), (429, "http.rate_limited".to_owned()));
     assert!(limited.header("retry-after").is_some());
@@ -187,6 +188,127 @@ fn rates_and_brute_force() {
     assert_eq!(said[0], (401, "auth.required".to_owned()));
     assert_eq!(said[4], (429, "auth.throttled".to_owned()));
     assert_ne!(house.ask_as(&agent, "GET", "/v1/stores").send().said().1, "auth.throttled", "a good key still works");
+}
+
+#[test]
+fn rates_go_by_key_whatever_headers_the_caller_varies() {
+    let limits = HttpLimits { rate_per_second: 1, rate_burst: 3, ..HttpLimits::default() };
+    let house = House::with(ServerConfig { limits, ..ServerConfig::default() });
+    let rights = KeyRights { may_set: Settable::ALL.to_vec(), ..KeyRights::for_role(Role::Service) };
+    let key = house.key(rights).text;
+    let statuses: Vec<u16> = (0..6)
+        .map(|n| {
+            let name = n.to_string();
+            let ask = house.ask_as(&key, "GET", "/v1/stores").header("x-forwarded-for", &format!("192.0.2.{n}"));
+            let headers = ["x-agent-id", "x-user-id", "x-conversation-id", "x-session-id", "x-run-id"];
+            headers.iter().fold(ask, |ask, header| ask.header(header, &name)).send().status
+        })
+        .collect();
+    assert!(statuses[..3] == [200; 3] && statuses[3..].contains(&429), "{statuses:?}");
+    let other = house.agent("triage");
+    assert_eq!(house.ask_as(&other, "GET", "/v1/stores").send().status, 200, "another key has its own rate");
+}
+
+/// A key of the right form that nobody issued.
+fn invented_key(house: &House, n: u8) -> String {
+    encode_key(house.tenant.id, [n; KEY_RANDOM_BYTES])
+}
+
+#[test]
+fn wrong_keys_of_one_address_do_not_lock_out_a_good_new_key() {
+    let limits = HttpLimits { failures_burst: 2, ..HttpLimits::default() };
+    let house = House::with(ServerConfig { limits, ..ServerConfig::default() });
+    let unused = house.agent("triage");
+    let said: Vec<_> =
+        (0..40).map(|n| house.ask_as(&invented_key(&house, n), "GET", "/v1/stores").send().said()).collect();
+    assert_eq!(said[0], (401, "auth.required".to_owned()));
+    assert_eq!(said[39], (429, "auth.throttled".to_owned()));
+    assert_eq!(house.ask_as(&unused, "GET", "/v1/stores").send().status, 200, "a good key that was never used");
+    let body = json!({ "name": "night shift", "role": "agent", "agent": "triage" });
+    let new = house.ask("POST", "/v1/keys").json(&body).send().json()["text"].as_str().expect("a key").to_owned();
+    assert_eq!(house.ask_as(&new, "GET", "/v1/stores").send().status, 200, "a good key that is new");
+    let other_tenant = encode_key(engine::model::id::TenantId(uuid::Uuid::from_u128(7)), [7; KEY_RANDOM_BYTES]);
+    assert_eq!(house.ask_as(&other_tenant, "GET", "/v1/stores").send().status, 429, "a tenant that does not exist");
+}
+
+#[test]
+fn an_old_key_that_is_tried_again_and_again_throttles_only_itself() {
+    let limits = HttpLimits { failures_burst: 2, ..HttpLimits::default() };
+    let house = House::with(ServerConfig { limits, ..ServerConfig::default() });
+    let status = |n: u8| house.ask_as(&invented_key(&house, n), "GET", "/v1/stores").send().status;
+    assert_eq!([status(1), status(1), status(1), status(2)], [401, 401, 429, 401]);
+}
+
+#[test]
+fn behind_a_trusted_proxy_the_address_it_saw_is_throttled() {
+    let limits = HttpLimits { failures_burst: 2, ..HttpLimits::default() };
+    let guess = |house: &House, forwarded: &str| {
+        house.ask_as("ing_wrong", "GET", "/v1/stores").header("x-forwarded-for", forwarded).send().status
+    };
+    let house = House::with(ServerConfig { limits: limits.clone(), proxy_hops: 1, ..ServerConfig::default() });
+    let of = |last: &str| [0, 1, 2].map(|n| guess(&house, &format!("198.51.100.{n}, {last}")));
+    assert_eq!(of("192.0.2.1"), [401, 401, 429], "what a client wrote itself does not count");
+    assert_eq!(of("192.0.2.2"), [401, 401, 429], "another client of the same proxy");
+    let house = House::with(ServerConfig { limits, ..ServerConfig::default() });
+    let direct = [0, 1, 2].map(|n| guess(&house, &format!("192.0.2.{n}")));
+    assert_eq!(direct, [401, 401, 429], "without a trusted proxy the header is not read");
+}
+
+#[test]
+fn metrics_show_the_admin_of_a_tenant_that_tenant_only() {
+    let house = House::new();
+    let made = house.ask("POST", "/v1/tenants").json(&json!({ "slug": "acme" })).send().json();
+    let acme = made["admin_key"]["text"].as_str().expect("a key").to_owned();
+    house.ask("GET", "/v1/memories").send();
+    house.ask("GET", "/v1/reviews/unknown").send();
+    assert_eq!(house.ask_as(&acme, "GET", "/v1/stores").send().status, 200);
+    let live = |key: &str| -> u64 {
+        let usage = house.ask_as(key, "GET", "/v1/usage").send().json();
+        usage["stores"].as_array().expect("stores").iter().filter_map(|store| store["live"].as_u64()).sum()
+    };
+    let page = |key: &str| house.ask_as(key, "GET", "/metrics").send().body;
+    let (own, whole) = (page(&acme), page(&house.admin));
+    assert!(own.contains("ingrain_answers_total{verb=\"stores\",status=\"200\"} 1\n"), "{own}");
+    assert!(own.contains(&format!("\ningrain_memories {}\n", live(&acme))), "{own}");
+    for foreign in ["verb=\"list\"", "status=\"404\"", "not_found", "ingrain_store_bytes", "ingrain_verb_seconds"] {
+        assert!(!own.contains(foreign), "{foreign}: {own}");
+        assert!(whole.contains(foreign), "{foreign}: {whole}");
+    }
+}
+
+#[test]
+fn a_clock_set_back_blocks_no_key_and_no_save() {
+    /// Ten years, in seconds.
+    const AHEAD: i64 = 315_360_000;
+    let house = House::new();
+    let made = house.ask("POST", "/v1/tenants").json(&json!({ "slug": "acme" })).send().json();
+    let acme = made["admin_key"]["text"].as_str().expect("a key").to_owned();
+    let admin = Caller::admin(house.tenant.id);
+    let used = house.key(KeyRights { agent: Some("triage".to_owned()), ..KeyRights::for_role(Role::Agent) }).key;
+    let record_use = || {
+        let stored = |key: &Key| key.id == used.id;
+        let key = house.engine.keys(&admin).expect("keys").into_iter().find(stored).expect("the key");
+        house.engine.record_key_use(house.tenant.id, &key);
+        house.engine.database().flush().expect("flushed");
+        house.engine.keys(&admin).expect("keys").into_iter().find(stored).and_then(|key| key.last_used_at)
+    };
+    house.clock.pass(AHEAD);
+    let ahead = record_use();
+    let erasure = json!({ "what": "tenant", "name": "acme" });
+    assert_eq!(house.ask_as(&acme, "POST", "/v1/erasures").json(&erasure).send().status, 201);
+    house.clock.pass(-AHEAD);
+    let tenant = house.engine.database().list_tenants().expect("tenants").into_iter().find(|t| t.slug == "acme");
+    let caller = Caller { user: Some("ada".to_owned()), ..Caller::admin(tenant.expect("acme").id) };
+    for content in ["ada takes her tea black", "ada takes her tea with milk"] {
+        let draft = engine::model::memory::Draft {
+            store: "user_notes".to_owned(),
+            recall_hint: Some("tea".to_owned()),
+            content: content.to_owned(),
+            ..Default::default()
+        };
+        house.engine.remember(&caller, draft).expect("an erasure in the future forbids nothing");
+    }
+    assert!(record_use() < ahead, "the last use does not stay in the future");
 }
 
 #[test]

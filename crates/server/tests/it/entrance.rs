@@ -272,3 +272,17 @@ async fn check_client_on_a_pipe(one: &OneCall) {
     assert_eq!(answered, [true, true], "the search, and the list that waited for it");
     serving.abort();
 }
+
+#[test]
+fn readiness_is_answered_within_two_seconds_although_the_engine_hangs() {
+    let one = OneCall::new(&HttpLimits::default());
+    one.while_held(|| {
+        for _ in 0..2 {
+            let asked = std::time::Instant::now();
+            let said = one.house.stranger("GET", "/readyz").send().said();
+            assert_eq!(said, (503, "store.unavailable".to_owned()));
+            assert!(asked.elapsed() < Duration::from_secs(2), "{:?}", asked.elapsed());
+        }
+    });
+    assert_eq!(one.house.stranger("GET", "/readyz").send().status, 200);
+}

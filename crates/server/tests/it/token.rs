@@ -131,10 +131,17 @@ fn every_algorithm_with_its_own_key_and_no_other() {
     };
     let jwks = json!({ "keys": [
         { "kty": "RSA", "kid": "rsa", "n": text(&public.n), "e": text(&public.e) },
+        { "kty": "RSA", "kid": "pss-only", "alg": "PS256", "n": text(&public.n), "e": text(&public.e) },
+        { "kty": "RSA", "kid": "hmac", "alg": "HS256", "n": text(&public.n), "e": text(&public.e) },
+        { "kty": "RSA", "kid": "encrypts", "use": "enc", "n": text(&public.n), "e": text(&public.e) },
+        { "kty": "RSA", "kid": "wraps", "key_ops": ["wrapKey"], "n": text(&public.n), "e": text(&public.e) },
+        { "kty": "RSA", "kid": "verifies", "key_ops": ["verify"], "n": text(&public.n), "e": text(&public.e) },
         point(&p256, "P-256", "p256"), point(&p384, "P-384", "p384"),
     ] });
     let url = provider(Arc::new(Mutex::new((200, jwks.to_string()))));
-    let house = House::with(config(&url));
+    // More bad tokens come from here than an address may send by default.
+    let limits = server::HttpLimits { failures_burst: 100, ..server::HttpLimits::default() };
+    let house = House::with(ServerConfig { limits, ..config(&url) });
     let sign = |alg: &str, kid: &str, signed: &[u8]| -> Vec<u8> {
         let by_rsa = |padding: &'static dyn signature::RsaEncoding| {
             let mut signature = vec![0; rsa.public().modulus_len()];
@@ -162,6 +169,13 @@ fn every_algorithm_with_its_own_key_and_no_other() {
         ("RS256", "p256", 401),
         ("HS256", "rsa", 401),
         ("none", "rsa", 401),
+        ("PS256", "pss-only", 200),
+        ("RS256", "pss-only", 401),
+        ("RS256", "hmac", 401),
+        ("HS256", "hmac", 401),
+        ("RS256", "encrypts", 401),
+        ("RS256", "wraps", 401),
+        ("RS256", "verifies", 200),
     ] {
         let claims = json!({ "iss": "https://id.example", "aud": "ingrain", "sub": "ada", "exp": START + 600 });
         let header = json!({ "alg": alg, "kid": kid }).to_string();

@@ -1,11 +1,15 @@
 //! Health of the database, and its location for display.
 
+use engine::model::row::{Row, RowKind};
 use engine::ports::BackendHealth;
+use jiff::Timestamp;
+use serde_json::Value;
 use tokio_postgres::config::Host;
 
 use super::fault::Fault;
-use super::pool::Pool;
+use super::pool::{Pool, TransactionMode};
 use super::recall::VectorSupport;
+use super::records;
 use super::row_codec::{Statement, params, read_column, read_count};
 
 pub(super) async fn read_health(pool: &Pool, vectors: &VectorSupport) -> Result<BackendHealth, Fault> {
@@ -27,6 +31,23 @@ pub(super) async fn read_health(pool: &Pool, vectors: &VectorSupport) -> Result<
         bytes: read_count(row, 2)?,
         syncs: None,
     })
+}
+
+/// Commits a row that means nothing, without the lock of the tenant's head: saves do not wait for it, nor it for them.
+pub(super) async fn probe_write(pool: &Pool) -> Result<(), Fault> {
+    let Some(tenant) = records::list_tenants(pool).await?.first().map(|tenant| tenant.id) else { return Ok(()) };
+    let row = Row {
+        kind: RowKind::Leases,
+        id: "write_probe".to_owned(),
+        state: String::new(),
+        subject: String::new(),
+        parent: String::new(),
+        at: Timestamp::UNIX_EPOCH,
+        body: Value::Null,
+    };
+    let session = pool.acquire().await?;
+    let begin = pool.begin_sql(Some(tenant), TransactionMode::Write);
+    session.run_transaction(&begin, &[records::upsert_row(tenant, &row)?], "commit").await.map(drop)
 }
 
 /// Host, port and database of a URL, without user and password.

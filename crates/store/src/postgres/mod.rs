@@ -237,6 +237,10 @@ impl Backend for Postgres {
         self.notifier.wait_for_event(after, at_most, EVENT_POLL_INTERVAL, || self.last_event_seq(tenant))
     }
 
+    fn probe_write(&self) -> Result<(), StoreError> {
+        self.block_on(health::probe_write(&self.pool))
+    }
+
     fn check_integrity(&self) -> Result<Vec<String>, StoreError> {
         // Left to the server, which checks its own pages.
         Ok(Vec::new())

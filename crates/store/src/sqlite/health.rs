@@ -1,5 +1,10 @@
 //! Health and integrity of the database file.
 
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use engine::model::error::StoreError;
 use engine::ports::BackendHealth;
 use rusqlite::Connection;
 
@@ -8,6 +13,24 @@ use super::fault::Fault;
 
 /// Reported problems of a damaged file: the first few are enough.
 const DAMAGE_MAX: u32 = 5;
+
+/// Bytes of a write probe: more than most saves write, less than any disk notices.
+const PROBE_BYTES: usize = 64 * 1024;
+
+/// Writes a file beside the database. Not into the database: its log may have room left from before the disk was full,
+/// and another process may hold its lock.
+pub(super) fn probe_write(database: &Path) -> Result<(), StoreError> {
+    let mut name = database.as_os_str().to_owned();
+    name.push(format!("-probe-{}", std::process::id()));
+    let path = PathBuf::from(name);
+    let unwritable = |error| StoreError::Unwritable(format!("beside `{}`: {error}", database.display()));
+    super::create_private_file(&path).map_err(unwritable)?;
+    let opened = File::options().write(true).open(&path);
+    // Before the write: a process that dies here leaves nothing behind.
+    std::fs::remove_file(&path).map_err(unwritable)?;
+    let write = |mut file: File| file.write_all(&[0; PROBE_BYTES]).and_then(|()| file.sync_data());
+    opened.and_then(write).map_err(unwritable)
+}
 
 /// Reads every page; returns what SQLite finds wrong.
 pub(super) fn find_damage(conn: &Connection) -> Result<Vec<String>, Fault> {

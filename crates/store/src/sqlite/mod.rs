@@ -300,6 +300,13 @@ impl Backend for Sqlite {
         self.notifier.wait_for_event(after, at_most, EVENT_POLL_INTERVAL, || self.last_event_seq(tenant))
     }
 
+    fn probe_write(&self) -> Result<(), StoreError> {
+        match &self.file.location {
+            Location::File(path) => health::probe_write(path),
+            Location::Memory => Ok(()),
+        }
+    }
+
     fn check_integrity(&self) -> Result<Vec<String>, StoreError> {
         self.with_reader(health::find_damage)
     }
