@@ -13,6 +13,7 @@ mod output;
 #[cfg(test)]
 mod parity;
 mod pdf;
+mod risks;
 mod skills;
 mod source_files;
 mod stderr_log;

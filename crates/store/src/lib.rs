@@ -14,5 +14,7 @@ mod sync;
 mod word_score;
 
 pub use copy::{CopyError, CopyProgress, CopyReport, CopyStage, Database, TableComparison, copy_database};
-pub use postgres::{MigrateOptions, MigrationReport, PostgresOptions, migrate_postgres, open_postgres};
+pub use postgres::{
+    MigrateOptions, MigrationReport, PostgresOptions, allows_plaintext, migrate_postgres, open_postgres,
+};
 pub use sqlite::{Location, SqliteOptions, open_sqlite};

@@ -309,6 +309,8 @@ pub struct BackendHealth {
     pub bytes: u64,
     /// Disk syncs of this process; `None` if the database is a server.
     pub syncs: Option<u64>,
+    /// Whether the login role passes the walls between tenants (row-level security), as a superuser does.
+    pub bypasses_walls: bool,
 }
 
 /// Time and ids: the only source of non-determinism in the engine.

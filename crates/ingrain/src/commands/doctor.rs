@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use engine::model::error::StoreError;
+use engine::ports::BackendHealth;
 use engine::text::plural::format_count;
 use engine::{LoadedSkills, SkillSource as _};
 use serde::Serialize;
@@ -13,6 +14,7 @@ use crate::clock::SystemClock;
 use crate::config::{Config, LoadedConfig};
 use crate::error::Failure;
 use crate::output::Output;
+use crate::risks::find_risks;
 use crate::skills::SkillFolders;
 
 /// Free disk space below which saves may soon fail.
@@ -54,11 +56,15 @@ pub fn run(loaded: &LoadedConfig, output: &Output) -> Result<(), Failure> {
         check_classifier(config),
     ];
     // Last: the checks above explain why a database may not open.
-    checks.extend(check_database(config));
+    let (database_checks, health) = check_database(config);
+    checks.extend(database_checks);
     // Not for Postgres, whose files belong to the server.
     if let Ok(path) = assemble::database_path(config) {
         checks.extend([check_permissions(&config.home, &path), check_disk(&path)]);
     }
+    let listens_at = config.server.host.parse().ok();
+    let risks = find_risks(config, health.as_ref(), listens_at, std::env::args_os());
+    checks.extend(risks.iter().map(|risk| warning_check(risk.code, risk.message.as_str(), risk.hint)));
     let failed = checks.iter().any(|check| check.verdict == CheckStatus::Failed);
     let report = DoctorReport { status: if failed { "failed" } else { "good" }, checks };
     output.print_answer(&report, || render_checks(output, &report.checks))?;
@@ -184,17 +190,17 @@ fn check_classifier(config: &Config) -> Check {
 }
 
 /// Opens the database and checks its pages, migrations, vectors and stores.
-fn check_database(config: &Config) -> Vec<Check> {
+fn check_database(config: &Config) -> (Vec<Check>, Option<BackendHealth>) {
     if let Some(check) = assemble::database_path(config).ok().and_then(|path| check_empty_file(&path)) {
-        return vec![check];
+        return (vec![check], None);
     }
     let session = match assemble::Session::open(config) {
         Ok(session) => session,
-        Err(failure) => return vec![failed_check("database", &failure)],
+        Err(failure) => return (vec![failed_check("database", &failure)], None),
     };
     let health = match session.engine.database().health() {
         Ok(health) => health,
-        Err(error) => return vec![failed_check("database", &error.into())],
+        Err(error) => return (vec![failed_check("database", &error.into())], None),
     };
     let opened = format!("{} {} at {}", health.backend, health.version, health.location);
     let size = format!("{} in {} bytes", format_count(health.memories, "memory", "memories"), health.bytes);
@@ -205,10 +211,10 @@ fn check_database(config: &Config) -> Vec<Check> {
     checks.extend([
         good_check("migrations", format!("at number {}", health.migration)),
         good_check("memories", size),
-        good_check("vectors", health.vectors),
+        good_check("vectors", health.vectors.as_str()),
         check_stores(&session),
     ]);
-    checks
+    (checks, Some(health))
 }
 
 /// Checks that the ruleset of every store is configured: without it saves to the store fail.

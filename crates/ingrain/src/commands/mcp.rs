@@ -11,6 +11,7 @@ use crate::assemble::{Session, is_local_only};
 use crate::clock::SystemClock;
 use crate::config::{Config, LoadedConfig};
 use crate::error::Failure;
+use crate::risks::find_risks;
 
 /// Name of the agent if neither the operator nor its client gives one.
 const AGENT_UNNAMED: &str = "mcp";
@@ -37,6 +38,11 @@ impl McpArgs {
         let chosen = loaded.is_set("as");
         let named_by_client = self.agent.is_none() && !chosen;
         let session = Session::open(&agent_config(&loaded.config, self.agent, chosen))?;
+        let health = session.engine.database().health()?;
+        for risk in find_risks(&loaded.config, Some(&health), None, std::env::args_os()) {
+            // As an error: the log of this command shows nothing less.
+            tracing::error!(code = risk.code, next = risk.hint, "WARNING: {}", risk.message);
+        }
         let setup = DoorSetup { toolsets: self.tools, write_tools: self.write_tools };
         let mut door = Door::new(session.engine.clone(), session.caller.clone(), setup)
             .with_limits(&loaded.config.server.limits)

@@ -25,6 +25,7 @@ use crate::clock::SystemClock;
 use crate::config::Config;
 use crate::error::Failure;
 use crate::output::{Output, Tone};
+use crate::risks::find_risks;
 use crate::stderr_log::LogWriter;
 
 #[derive(Debug, Args)]
@@ -83,8 +84,12 @@ impl ServeArgs {
             local: self.local.then_some(caller),
             ..settings.clone()
         };
+        let health = engine.database().health()?;
+        for risk in find_risks(config, Some(&health), Some(host), std::env::args_os()) {
+            tracing::warn!(code = risk.code, next = risk.hint, "WARNING: {}", risk.message);
+        }
         // Path or server of the database, for the start message.
-        let data = engine.database().health()?.location;
+        let data = health.location;
         let report_start = |bound: SocketAddr| {
             let docs = format!("http://{bound}/docs");
             let started = StartupInfo { address: format!("http://{bound}"), docs, data, admin_key, local: self.local };

@@ -118,6 +118,47 @@ fn readiness_notices_that_the_disk_is_full_and_that_it_has_room_again() {
     assert_eq!(serving.save("c").0, 201);
 }
 
+/// Codes of the warnings that a server gives at its start.
+fn start_warnings(world: &World, line: &str, more: &[&str]) -> Vec<String> {
+    let mut child = world.command(line, more).env("INGRAIN_SERVER_LOG", "json").spawn().expect("the binary starts");
+    let mut started = String::new();
+    BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut started).expect("a line");
+    child.kill().expect("ends");
+    let mut log = String::new();
+    child.stderr.take().expect("a pipe").read_to_string(&mut log).expect("text");
+    child.wait().expect("ends");
+    let entries = log.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let warnings = entries.filter(|entry| entry["level"] == "WARN");
+    warnings.filter_map(|entry| entry["fields"]["code"].as_str().map(str::to_owned)).collect()
+}
+
+#[test]
+fn a_server_that_others_can_reach_without_tls_says_so_loudly() {
+    let world = World::on_file();
+    let warned = start_warnings(&world, "serve --json --host 0.0.0.0 --port 0", &[]);
+    assert_eq!(warned, ["risk.plaintext_server"]);
+    assert!(start_warnings(&world, "serve --json --port 0", &[]).is_empty());
+    let world = world.configured("[server]\nhost = \"0.0.0.0\"\n");
+    let report = world.json("doctor", &[]);
+    let check = rows(&report["checks"]).iter().find(|check| check["name"] == "risk.plaintext_server").cloned();
+    assert_eq!(check.expect("a check")["verdict"], "warning", "{report}");
+}
+
+#[test]
+#[ignore = "needs Postgres: scripts/postgres-test"]
+fn a_superuser_and_a_password_on_the_command_line_are_told_loudly() {
+    let database = Database::fresh(&server());
+    let superuser = database.url("postgres").replace("postgres://postgres@", "postgres://postgres:geheim@");
+    let world = World::on_server(database);
+    let line = "serve --json --local --port 0 --db";
+    assert_eq!(start_warnings(&world, line, &[&superuser]), ["risk.superuser", "risk.password_in_arguments"]);
+    let report = world.json("doctor --db", &[&superuser]).to_string();
+    assert!(report.contains("risk.superuser") && report.contains("risk.password_in_arguments"), "{report}");
+    assert!(!report.contains("geheim"), "{report}");
+    let report = world.json("doctor", &[]).to_string();
+    assert!(!report.contains("risk."), "the application's role: {report}");
+}
+
 /// Some calls are cut off before they wrote, some after it and before they answered, some are answered.
 #[test]
 fn an_idempotency_key_has_one_effect_although_the_server_is_killed() {

@@ -16,7 +16,8 @@ pub(super) async fn read_health(pool: &Pool, vectors: &VectorSupport) -> Result<
     // `memory_count()` runs with the owner's rights: row-level security would show one tenant only.
     let facts = Statement::new(
         "select current_setting('server_version'), (select max(number) from migrations)::bigint,
-           pg_database_size(current_database()), memory_count()",
+           pg_database_size(current_database()), memory_count(),
+           (select rolsuper or rolbypassrls from pg_roles where rolname = session_user)",
         params![],
     );
     let results = pool.query_read_only(None, &[facts]).await?;
@@ -30,6 +31,7 @@ pub(super) async fn read_health(pool: &Pool, vectors: &VectorSupport) -> Result<
         memories: read_count(row, 3)?,
         bytes: read_count(row, 2)?,
         syncs: None,
+        bypasses_walls: read_column(row, 4)?,
     })
 }
 

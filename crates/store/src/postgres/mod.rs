@@ -45,6 +45,7 @@ use listen_notify::EVENT_POLL_INTERVAL;
 pub use migrate::{MigrateOptions, MigrationReport, migrate_postgres};
 use pool::Pool;
 use recall::{IndexedModels, VectorSupport};
+pub use server_url::allows_plaintext;
 use writer::Writer;
 
 /// Tuning options.

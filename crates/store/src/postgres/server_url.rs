@@ -1,5 +1,6 @@
 //! The URL of a server: address, credentials, and TLS settings (`sslmode`, `sslrootcert`).
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use engine::model::error::StoreError;
@@ -49,6 +50,18 @@ impl ServerUrl {
     }
 }
 
+/// Whether a URL lets texts and passwords cross a network unencrypted: to another machine, without `sslmode=require` or
+/// `verify-full`.
+pub fn allows_plaintext(url: &str) -> Result<bool, StoreError> {
+    let config = ServerUrl::parse(url)?.config;
+    let is_remote = |host: &Host| match host {
+        Host::Tcp(name) => name != "localhost" && !name.parse().is_ok_and(|address: IpAddr| address.is_loopback()),
+        #[cfg(unix)]
+        Host::Unix(_) => false,
+    };
+    Ok(config.get_ssl_mode() != SslMode::Require && config.get_hosts().iter().any(is_remote))
+}
+
 fn is_unix_socket(host: &Host) -> bool {
     match host {
         Host::Tcp(_) => false,
@@ -96,6 +109,24 @@ fn tls_mode(mode: Option<&str>, authorities: Option<String>) -> Result<(SslMode,
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_to_another_machine_that_may_be_plain_is_noticed() {
+        for (url, plain) in [
+            ("postgres://me@db/x", true),
+            ("postgres://me@db/x?sslmode=disable", true),
+            ("postgres://me@db/x?sslmode=prefer", true),
+            ("postgres://me@db/x?sslmode=require", false),
+            ("postgres://me@db/x?sslmode=verify-full", false),
+            ("postgres://me@localhost/x?sslmode=disable", false),
+            ("postgres://me@127.0.0.1/x", false),
+            ("postgres://me@[::1]/x", false),
+            ("postgres://me@10.0.0.7/x", true),
+            ("postgres://me@/x?host=/tmp/socket", false),
+        ] {
+            assert_eq!(allows_plaintext(url).expect("a URL"), plain, "{url}");
+        }
+    }
 
     #[test]
     fn a_url_says_how_the_line_is_sealed() {

@@ -53,6 +53,7 @@ pub(super) fn read_health(conn: &Connection, location: &Location) -> Result<Back
         vectors: "8-bit, in memory; exact search for small sets, approximate for large ones".to_owned(),
         memories: number("select coalesce(sum(live), 0) from scopes")?,
         syncs: None,
+        bypasses_walls: false,
         bytes: number("pragma page_count")? * number("pragma page_size")?,
     })
 }
