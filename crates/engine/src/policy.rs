@@ -8,6 +8,7 @@ use crate::model::refusal::Refusal;
 use crate::model::review::{Action, Review};
 use crate::model::scope::Scope;
 use crate::model::store::Store;
+use crate::model::trust_flow::{TrustLimits, Way};
 use crate::model::vocabulary::{Access, Kind, Role, ScopeKind, State, Trust};
 
 /// The read filter of one caller. Backends translate it to SQL; [`Readable::shows_memory`] is the same rule for one
@@ -220,13 +221,14 @@ pub fn may_write(
         Access::DraftWrite if caller.role.is_program() => State::Constrained,
         _ => State::Active,
     };
-    Ok(WritePermit { state, trust: store.default_trust.min(caller.trust_ceiling()) })
+    Ok(WritePermit { state, trust: Way::of_save(caller).trust(caller, TrustLimits::of_store(store.default_trust)) })
 }
 
 /// Appending to a log store through the log's own method: every caller with `memory.manage`, whatever the scope.
 pub fn may_append(caller: &Caller, store: &Store) -> Result<WritePermit, Refusal> {
     require_manage_rule(caller)?;
-    Ok(WritePermit { state: State::Active, trust: store.default_trust })
+    let trust = Way::Append.trust(caller, TrustLimits::of_store(store.default_trust));
+    Ok(WritePermit { state: State::Active, trust })
 }
 
 /// Proposing for review: every caller with `memory.manage`, for the workspace, an own scope or a system it may read.
@@ -244,13 +246,14 @@ pub fn may_propose(caller: &Caller, store: &Store, scope: &Scope) -> Result<Writ
         (_, Scope::System { system }) if !caller.has_grant(system, Grant::Read) => return Err(no_such_system_refusal()),
         _ => {}
     }
-    Ok(WritePermit { state: State::Constrained, trust: store.default_trust.min(caller.role.trust_ceiling()) })
+    let trust = Way::Propose.trust(caller, TrustLimits::of_store(store.default_trust));
+    Ok(WritePermit { state: State::Constrained, trust })
 }
 
 /// State and trust after an approval. The review module has already checked that the caller may decide.
 pub fn approval_permit(caller: &Caller) -> WritePermit {
-    // A user decides as owner of a path or in the own user scope; that does not make a memory `admin_approved`.
-    let trust = if caller.role.may_decide_reviews() { Trust::AdminApproved } else { caller.role.trust_ceiling() };
+    // A decision is limited by neither store nor sources.
+    let trust = Way::Decide.trust(caller, TrustLimits::of_store(Trust::AdminApproved));
     WritePermit { state: State::Active, trust }
 }
 

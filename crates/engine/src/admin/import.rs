@@ -1,7 +1,8 @@
 //! Import: every piece of an export passes the gate. Importing it again changes nothing.
 
 use crate::Engine;
-use crate::admin::export::{ExportPiece, ExportedMemory, ExportedVersion, markdown};
+use crate::admin::export::markdown::{self, ParsedMemory};
+use crate::admin::export::{ExportPiece, ExportedMemory, ExportedVersion};
 use crate::gate::{VersionStamp, VersionedEntry, WriteIntent};
 use crate::model::caller::Caller;
 use crate::model::error::{Error, StoreError};
@@ -12,7 +13,7 @@ use crate::model::memory::{Draft, Memory};
 use crate::model::refusal::Refusal;
 use crate::model::row::{RowKind, SideRecord};
 use crate::model::store::Store;
-use crate::model::vocabulary::{Operation, Role, State};
+use crate::model::vocabulary::{Operation, Role, State, Trust};
 use crate::policy::{self, Readable, WritePermit, admins_only};
 use crate::ports::change::{Change, Write};
 use crate::ports::transition::Transition;
@@ -59,7 +60,8 @@ impl Engine {
         let outcome = match piece {
             ExportPiece::Memory(exported) if caller.role == Role::Admin => import_history(self, caller, &exported),
             ExportPiece::Memory(exported) => {
-                import_draft(self, caller, exported.memory.state, draft_from_export(&exported))
+                let recorded = exported.memory.least_text_trust();
+                import_draft(self, caller, exported.memory.state, recorded, draft_from_export(&exported))
             }
             ExportPiece::Store(store) => import_store(self, caller, store),
             ExportPiece::Review(review) => import_row(self, caller, &*review),
@@ -80,18 +82,25 @@ impl Engine {
         report: &mut ImportReport,
     ) -> Result<(), Error> {
         self.ensure_memory_enabled()?;
-        let (draft, state) = match markdown::parse_draft(text, store) {
+        let ParsedMemory { draft, state, trust } = match markdown::parse_draft(text, store) {
             Ok(parsed) => parsed,
             Err(error) => return record_outcome(report, store, Err(error)),
         };
         let name = format!("{}/{}", draft.store, draft.path.as_deref().unwrap_or("(no path)"));
-        let state = state.map_or(Ok(State::Active), |state| state.parse());
-        let outcome = state.and_then(|state| import_draft(self, caller, state, draft));
+        // A file that names no trust is the caller's own text.
+        let recorded = trust.unwrap_or(Trust::AdminApproved);
+        let outcome = import_draft(self, caller, state.unwrap_or(State::Active), recorded, draft);
         record_outcome(report, &name, outcome)
     }
 }
 
-fn import_draft(engine: &Engine, caller: &Caller, state: State, draft: Draft) -> Result<PieceOutcome, Error> {
+fn import_draft(
+    engine: &Engine,
+    caller: &Caller,
+    state: State,
+    recorded: Trust,
+    draft: Draft,
+) -> Result<PieceOutcome, Error> {
     if state != State::Active {
         // Only an import by an admin restores history.
         return Ok(PieceOutcome::NotInUse);
@@ -99,7 +108,7 @@ fn import_draft(engine: &Engine, caller: &Caller, state: State, draft: Draft) ->
     if is_already_saved(engine, caller, &draft)? {
         return Ok(PieceOutcome::Unchanged);
     }
-    Ok(match remember::remember_as(engine, caller, draft, WriteIntent::Write, Operation::Import)? {
+    Ok(match remember::remember_as(engine, caller, draft, WriteIntent::Import { recorded }, Operation::Import)? {
         Remembered::Saved(saved) if saved.outcome == SaveOutcome::Unchanged => PieceOutcome::Unchanged,
         Remembered::Saved(_) => PieceOutcome::Imported,
         Remembered::Refused(refusal) => PieceOutcome::Refused(refusal),

@@ -12,6 +12,7 @@ use crate::model::limits::{check_range, trust_score};
 use crate::model::memory::Memory;
 use crate::model::row::SideRecord;
 use crate::model::scope::Scope;
+use crate::model::trust_flow::Field;
 use crate::model::vocabulary::{Purpose, Ranker, TurnRole};
 use crate::policy;
 use crate::ports::change::{Change, Write};
@@ -287,11 +288,16 @@ fn choose_within_budget(
     let mut bill = TokenBill::new(settings);
     // These do not count towards `memories_max`.
     for memory in always {
-        let choice = unshown_candidate(engine, settings, Hit::without_score(memory), OVER_BUDGET_REASON.to_owned());
+        let is_ranked = hits.iter().any(|hit| hit.memory.id == memory.id);
+        // Its rank puts it into a better block than its pin.
+        if is_ranked && pin_lowers_trust(&memory) {
+            continue;
+        }
+        let choice = pinned_candidate(engine, settings, memory, OVER_BUDGET_REASON.to_owned());
         let choice = fit_candidate(engine, settings, &mut bill, choice, share, "always injected");
         // One that does not fit into the share is tried again by its rank, if it has one.
         let (id, is_shown) = (choice.memory.id, choice.considered.block.is_some());
-        if is_shown || !hits.iter().any(|hit| hit.memory.id == id) {
+        if is_shown || !is_ranked {
             pinned.push(id);
             choices.push(choice);
         }
@@ -377,6 +383,25 @@ pub(crate) fn unshown_candidate(
         content_tokens_max: 0,
     };
     ContextCandidate { considered, memory: hit.memory }
+}
+
+/// A candidate that is there because of its pin: as trusted as the least of its content and the author of the pin. An
+/// agent's pin shows a person's text, and the untrusted block says that the choice was the agent's.
+pub(crate) fn pinned_candidate(
+    engine: &Engine,
+    settings: &ReceiptSettings,
+    memory: Memory,
+    reason: String,
+) -> ContextCandidate {
+    let pin_trust = memory.trust_of(Field::AlwaysInject);
+    let mut candidate = unshown_candidate(engine, settings, Hit::without_score(memory), reason);
+    candidate.considered.trust = candidate.considered.trust.min(pin_trust);
+    candidate
+}
+
+/// Whether the author of the pin is less trusted than the content.
+pub(crate) fn pin_lowers_trust(memory: &Memory) -> bool {
+    !memory.reaches(Field::AlwaysInject, memory.trust)
 }
 
 // Receipt.

@@ -7,8 +7,9 @@ use super::ClearedDraft;
 use crate::model::caller::Caller;
 use crate::model::guard::Guard;
 use crate::model::id::{MemoryId, VersionId};
-use crate::model::memory::{Evidence, Memory};
+use crate::model::memory::{Draft, Evidence, Memory};
 use crate::model::ruleset::Ruleset;
+use crate::model::trust_flow::{Field, FieldTrust};
 use crate::model::vector::Embedding;
 use crate::model::vocabulary::{Operation, ScopeKind, State, Trust};
 use crate::safety;
@@ -114,11 +115,13 @@ impl VersionedEntry {
     }
 
     /// A new version with other state, trust, links or flags, and the same content, which has passed the gate before.
+    /// `written_trust`: of fields whose value changes.
     pub fn from_transition(
         current: &Memory,
         operation: Operation,
         stamp: VersionStamp,
         evidence: Vec<Evidence>,
+        written_trust: Trust,
         alter: impl FnOnce(&mut Memory),
     ) -> VersionedEntry {
         let mut memory = current.clone();
@@ -126,6 +129,10 @@ impl VersionedEntry {
         // INVARIANT: content enters through the gate only, whatever `alter` does.
         memory.content.clone_from(&current.content);
         memory.sha256.clone_from(&current.sha256);
+        // INVARIANT: a field is as trusted as the author of its current value, whatever `alter` does.
+        for field in Field::ALL.iter().filter(|field| !memory.same_value(current, **field)).collect::<Vec<_>>() {
+            memory.set_field_trust(*field, written_trust);
+        }
         VersionedEntry::next_version(memory, Some(current), operation, stamp, evidence)
     }
 
@@ -177,6 +184,8 @@ impl ClearedDraft {
             metadata: draft.metadata.unwrap_or_default(),
             state: permit.state,
             trust: permit.trust,
+            // One author wrote all of it.
+            field_trust: FieldTrust::default(),
             confidence: draft.confidence.unwrap_or(DEFAULT_CONFIDENCE),
             importance: draft.importance.unwrap_or(DEFAULT_IMPORTANCE),
             always_inject: draft.always_inject.unwrap_or(false),
@@ -203,7 +212,7 @@ impl ClearedDraft {
         VersionedEntry { guards, ..entry }
     }
 
-    /// A new version of `current`. Fields that the draft does not state keep their value.
+    /// A new version of `current`. Fields that the draft does not state keep their value and their trust.
     pub fn into_revision(
         self,
         current: &Memory,
@@ -213,8 +222,9 @@ impl ClearedDraft {
     ) -> VersionedEntry {
         let expires_at = compute_expiry(&self, ruleset, stamp.at);
         let ClearedDraft { draft, kind, layer, permit, flags, is_approved, guards, .. } = self;
+        let kept = kept_fields(&draft);
         let old = current.clone();
-        let memory = Memory {
+        let mut memory = Memory {
             // A new kind may imply a new layer.
             layer: if draft.layer.is_some() || draft.kind.is_some() { layer } else { old.layer },
             kind: if draft.kind.is_some() { kind } else { old.kind },
@@ -229,6 +239,7 @@ impl ClearedDraft {
             // Writing again does not activate a constrained memory; only an approval does.
             state: if is_approved || old.state == State::Active { permit.state } else { old.state },
             trust: permit.trust,
+            field_trust: FieldTrust::default(),
             confidence: draft.confidence.unwrap_or(old.confidence),
             importance: draft.importance.unwrap_or(old.importance),
             always_inject: draft.always_inject.unwrap_or(old.always_inject),
@@ -244,6 +255,9 @@ impl ClearedDraft {
             flags,
             ..old
         };
+        for field in kept {
+            memory.set_field_trust(field, current.trust_of(field));
+        }
         let entry =
             VersionedEntry::next_version(with_entities(memory), Some(current), operation, stamp, draft.evidence);
         VersionedEntry { guards, ..entry }
@@ -280,13 +294,29 @@ impl ClearedDraft {
             flags,
             ..snapshot.clone()
         };
-        let memory = if redacted { Memory { entities: Vec::new(), ..memory } } else { with_entities(memory) };
+        let mut memory = if redacted { Memory { entities: Vec::new(), ..memory } } else { with_entities(memory) };
+        memory.forget_empty_fields();
         // `next_version` would set the time of the import.
         let updated_at = memory.updated_at;
         let mut entry = VersionedEntry::next_version(memory, previous, operation, stamp, draft.evidence);
         entry.memory.updated_at = updated_at;
         VersionedEntry { guards, ..entry }
     }
+}
+
+/// Fields that the draft does not state.
+fn kept_fields(draft: &Draft) -> impl Iterator<Item = Field> + use<> {
+    let stated = [
+        (Field::Path, draft.path.is_some()),
+        (Field::Title, draft.title.is_some()),
+        (Field::RecallHint, draft.recall_hint.is_some()),
+        (Field::Tags, draft.tags.is_some()),
+        (Field::Metadata, draft.metadata.is_some()),
+        (Field::AlwaysInject, draft.always_inject.is_some()),
+        (Field::Session, draft.session.is_some()),
+        (Field::Speaker, draft.speaker.is_some()),
+    ];
+    stated.into_iter().filter(|(_, stated)| !stated).map(|(field, _)| field)
 }
 
 /// Confidence of a save that states none.

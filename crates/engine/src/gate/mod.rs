@@ -44,6 +44,7 @@ use crate::model::refusal::Refusal;
 use crate::model::ruleset::Ruleset;
 use crate::model::scope::Scope;
 use crate::model::store::Store;
+use crate::model::trust_flow::{TrustLimits, Way};
 use crate::model::vocabulary::{EvidenceKind, EvidenceRule, Kind, Layer, Role, ScopeKind, State, Trust, TtlClass};
 use crate::policy::{self, WritePermit};
 use crate::safety::classifier::Classifier;
@@ -61,6 +62,9 @@ pub enum WriteIntent {
     Propose,
     /// An approval by a person, already checked to be allowed. Scanned strictly, also in a conversation.
     Approve,
+    /// A memory from an export without its history, by a caller who may not import trust: at most what it was exported
+    /// with.
+    Import { recorded: Trust },
     /// A version from an export, with its exported state and trust. `is_history`: the memory is tombstoned, so the text
     /// does not come back into use and bans do not apply.
     ImportVersion { permit: WritePermit, is_history: bool },
@@ -102,6 +106,22 @@ pub enum GateError {
     Refused(Refusal),
     /// A malformed draft, or a failed look-up of the allow list.
     Failed(Error),
+}
+
+impl WriteIntent {
+    /// The row of the trust table, and the trust the text had where it comes from.
+    fn way(self, caller: &Caller) -> (Way, Option<Trust>) {
+        match self {
+            WriteIntent::Write => (Way::of_save(caller), None),
+            WriteIntent::SystemWrite => (Way::Product, None),
+            WriteIntent::AppendToLog => (Way::Append, None),
+            WriteIntent::Propose => (Way::Propose, None),
+            WriteIntent::Approve => (Way::Decide, None),
+            WriteIntent::Import { recorded } => (Way::Import, Some(recorded)),
+            WriteIntent::ImportVersion { permit, .. } => (Way::ImportHistory, Some(permit.trust)),
+            WriteIntent::RestoreVersion { permit } => (Way::Restore, Some(permit.trust)),
+        }
+    }
 }
 
 impl From<Refusal> for GateError {
@@ -164,26 +184,27 @@ pub(crate) fn memory_disabled_refusal() -> Refusal {
     Refusal::new("policy.memory_disabled", "memory is turned off (`MEMORY_ENABLED=false`)")
 }
 
-/// Step 5. A derived memory is trusted no more than its least trusted source.
+/// Step 5. Policy decides whether and in which state, the trust table how far the text is trusted.
 fn check_permission(context: GateContext<'_>, kind: Kind) -> Result<WritePermit, Refusal> {
     let GateContext { caller, store, scope, pipeline_enabled, .. } = context;
-    let limit_by_sources = |permit: WritePermit| WritePermit {
-        trust: context.sources_trust.map_or(permit.trust, |sources| permit.trust.min(sources)),
-        ..permit
-    };
-    match context.intent {
-        WriteIntent::Write => policy::may_write(caller, store, scope, kind, pipeline_enabled).map(limit_by_sources),
-        WriteIntent::AppendToLog => policy::may_append(caller, store).map(limit_by_sources),
+    let permit = match context.intent {
+        WriteIntent::Write | WriteIntent::Import { .. } => {
+            policy::may_write(caller, store, scope, kind, pipeline_enabled)?
+        }
+        WriteIntent::AppendToLog => policy::may_append(caller, store)?,
         // Written with an admin's rights, but under the caller's principal.
         WriteIntent::SystemWrite => {
             let writer = Caller { role: Role::Admin, ..caller.clone() };
-            policy::may_write(&writer, store, scope, kind, pipeline_enabled).map(limit_by_sources)
+            policy::may_write(&writer, store, scope, kind, pipeline_enabled)?
         }
-        WriteIntent::Propose => policy::may_propose(caller, store, scope).map(limit_by_sources),
-        WriteIntent::Approve => Ok(policy::approval_permit(caller)),
-        WriteIntent::ImportVersion { permit, .. } => policy::may_import(caller, permit),
-        WriteIntent::RestoreVersion { permit } => Ok(permit),
-    }
+        WriteIntent::Propose => policy::may_propose(caller, store, scope)?,
+        WriteIntent::Approve => policy::approval_permit(caller),
+        WriteIntent::ImportVersion { permit, .. } => policy::may_import(caller, permit)?,
+        WriteIntent::RestoreVersion { permit } => permit,
+    };
+    let (way, recorded) = context.intent.way(caller);
+    let limits = TrustLimits { store: store.default_trust, sources: context.sources_trust, recorded };
+    Ok(WritePermit { trust: way.trust(caller, limits), ..permit })
 }
 
 impl ClearedDraft {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::model::id::TenantId;
-use crate::model::vocabulary::{Role, Trust};
+use crate::model::vocabulary::Role;
 
 /// Permission of a caller on one system's memories. Ordered: `Manage` includes `Read`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -123,15 +123,6 @@ impl Caller {
     /// there.
     pub(crate) fn is_in_same_conversation(&self, user: Option<&str>, conversation: Option<&str>) -> bool {
         self.user.as_deref() == user && self.conversation.as_deref() == conversation
-    }
-
-    /// The most trust this caller's writes can get: its role's, or that of its user if the user has confirmed.
-    pub fn trust_ceiling(&self) -> Trust {
-        match self.confirmed && self.user.is_some() {
-            // `max`: a confirmation never lowers the ceiling of an admin.
-            true => self.role.trust_ceiling().max(Trust::UserAuthored),
-            false => self.role.trust_ceiling(),
-        }
     }
 
     /// Whether the caller has at least this grant on a system. Admins have every grant.

@@ -8,6 +8,7 @@ use crate::model::id::{MemoryId, TenantId, VersionId};
 use crate::model::lifecycle;
 use crate::model::scope::Scope;
 use crate::model::store::{AUDIT_LOG, WORKFLOW_STEPS};
+use crate::model::trust_flow::{Field, FieldTrust};
 use crate::model::vocabulary::{EvidenceKind, Kind, Layer, Operation, State, Trust, TtlClass, TurnRole};
 use crate::text::entities::Entity;
 
@@ -43,7 +44,10 @@ pub struct Memory {
     pub metadata: Map<String, Value>,
     // State and trust, set by the gate and by reviews.
     pub state: State,
+    /// Of the content; [`Memory::trust_of`] is that of the other fields.
     pub trust: Trust,
+    #[serde(default, skip_serializing_if = "FieldTrust::is_empty")]
+    pub field_trust: FieldTrust,
     /// From 0 to 1.
     pub confidence: f64,
     /// From 0 to 1 as saved; [`Memory::decayed_importance`] is the value now.
@@ -102,7 +106,7 @@ impl Memory {
     /// The memory after redaction: every field that holds text from the content is emptied, the audit fields stay.
     pub fn without_content(self) -> Memory {
         // The path stays: it is the address of the history.
-        Memory {
+        let mut emptied = Memory {
             content: String::new(),
             title: None,
             recall_hint: None,
@@ -110,13 +114,18 @@ impl Memory {
             entities: Vec::new(),
             metadata: Map::new(),
             ..self
-        }
+        };
+        emptied.forget_empty_fields();
+        emptied
     }
 
-    /// One line for lists: the recall hint, else the title, else the first line of the content.
+    /// One line for lists: the recall hint, else the title, else the first line of the content. Hint and title are
+    /// passed over if they are less trusted than the content, whose trust is shown beside the line.
     pub fn summary_line(&self) -> &str {
         let first_line = || self.content.lines().next().unwrap_or_default();
-        self.recall_hint.as_deref().or(self.title.as_deref()).filter(|text| !text.is_empty()).unwrap_or_else(first_line)
+        let hint = self.recall_hint.as_deref().filter(|_| self.reaches(Field::RecallHint, self.trust));
+        let title = || self.title.as_deref().filter(|_| self.reaches(Field::Title, self.trust));
+        hint.or_else(title).filter(|text| !text.is_empty()).unwrap_or_else(first_line)
     }
 
     /// The first characters of the content.

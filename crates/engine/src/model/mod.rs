@@ -18,6 +18,7 @@ pub mod scope;
 pub mod snapshot;
 pub mod store;
 pub mod time;
+pub mod trust_flow;
 pub mod turn;
 pub mod vector;
 pub mod vocabulary;

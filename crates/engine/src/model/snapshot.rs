@@ -30,6 +30,7 @@ impl Serialize for Snapshot<'_> {
             metadata,
             state,
             trust,
+            field_trust,
             confidence,
             importance,
             always_inject,
@@ -69,7 +70,7 @@ impl Serialize for Snapshot<'_> {
         }
         always!(id tenant store scope layer kind sha256 size_bytes state trust confidence importance always_inject);
         always!(recall_count author version version_number created_at updated_at);
-        unless_empty!(tags entities metadata supersedes derived_from flags);
+        unless_empty!(tags entities metadata field_trust supersedes derived_from flags);
         if_some!(path title recall_hint expires_at archived_at verify_by last_recalled_at superseded_by role session);
         if_some!(turn speaker);
         map.end()
@@ -79,13 +80,15 @@ impl Serialize for Snapshot<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::trust_flow::FieldTrust;
 
     #[test]
     fn snapshot_round_trips_and_omits_empty_fields() {
         let full = r#"{"id":"01a1e25a-ec51-7c4c-b9fb-cc0d9d73eee0","tenant":"01a1e25a-d8d9-7154-ac3e-996678ac7e57",
             "store":"s","scope":{"kind":"workspace"},"layer":"episodic","kind":"incident_lesson","path":"a/b",
             "title":"t","recall_hint":"h","sha256":"00","size_bytes":2,"tags":["x"],"entities":["service:web"],
-            "metadata":{"k":[1]},"state":"active","trust":"admin_approved","confidence":0.8,"importance":0.5,
+            "metadata":{"k":[1]},"state":"active","trust":"admin_approved",
+            "field_trust":{"title":"agent_draft"},"confidence":0.8,"importance":0.5,
             "always_inject":true,"expires_at":"2026-01-02T00:00:00Z","archived_at":"2026-01-03T00:00:00Z",
             "verify_by":"2026-01-04T00:00:00Z","last_recalled_at":"2026-01-05T00:00:00Z","recall_count":3,
             "supersedes":["01a1e25a-ec51-7c4c-b9fb-cc0d9d73eee1"],
@@ -101,6 +104,7 @@ mod tests {
             tags: Vec::new(),
             entities: Vec::new(),
             metadata: serde_json::Map::new(),
+            field_trust: FieldTrust::default(),
             session: None,
             ..full.clone()
         };

@@ -143,15 +143,6 @@ vocabulary! {
 }
 
 impl Role {
-    /// The most trust this role's writes can get.
-    pub const fn trust_ceiling(self) -> Trust {
-        match self {
-            Role::Admin => Trust::AdminApproved,
-            Role::Reviewer | Role::User => Trust::UserAuthored,
-            Role::Agent | Role::Service => Trust::AgentDraft,
-        }
-    }
-
     /// Agents and services. Stricter rules apply, because no person answers for each write.
     pub const fn is_program(self) -> bool {
         matches!(self, Role::Agent | Role::Service)

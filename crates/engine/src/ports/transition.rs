@@ -12,7 +12,7 @@ use crate::model::event::{EventBody, EventName};
 use crate::model::guard::Guard;
 use crate::model::memory::Memory;
 use crate::model::refusal::Refusal;
-use crate::model::vocabulary::{Operation, State};
+use crate::model::vocabulary::{Operation, State, Trust};
 use crate::ports::change::Change;
 
 /// A transition without its caller and time, which [`Transition::plan`] adds.
@@ -25,13 +25,24 @@ pub(crate) struct Transition<'a> {
     pub event: Option<EventName>,
     /// Time of the last change that a reader would notice, where the transition is none.
     pub updated_at: Option<Timestamp>,
+    /// Trust of the fields that the transition changes, such as the path of a rename.
+    pub written_trust: Trust,
     /// Event fields in addition to those of every event about a memory.
     pub fields: Vec<(&'static str, Value)>,
 }
 
 impl<'a> Transition<'a> {
     pub fn new(memory: &'a Memory, operation: Operation) -> Transition<'a> {
-        Transition { memory, operation, reason: None, event: None, updated_at: None, fields: Vec::new() }
+        Transition {
+            memory,
+            operation,
+            reason: None,
+            event: None,
+            updated_at: None,
+            // The lowest, so that only a transition that says so trusts its values more.
+            written_trust: Trust::AgentDraft,
+            fields: Vec::new(),
+        }
     }
 
     pub fn with_reason(mut self, reason: impl Into<Option<String>>) -> Transition<'a> {
@@ -54,6 +65,11 @@ impl<'a> Transition<'a> {
         self
     }
 
+    pub fn with_written_trust(mut self, trust: Trust) -> Transition<'a> {
+        self.written_trust = trust;
+        self
+    }
+
     pub fn with_field(mut self, name: &'static str, value: impl Into<Value>) -> Transition<'a> {
         self.fields.push((name, value.into()));
         self
@@ -69,7 +85,8 @@ impl<'a> Transition<'a> {
     ) -> (Change, Memory) {
         let at = change.at;
         let stamp = VersionStamp::new(caller, engine.fresh_version_id(), at, self.reason);
-        let mut entry = VersionedEntry::from_transition(self.memory, self.operation, stamp, Vec::new(), alter);
+        let mut entry =
+            VersionedEntry::from_transition(self.memory, self.operation, stamp, Vec::new(), self.written_trust, alter);
         if let Some(updated_at) = self.updated_at {
             entry = entry.with_updated_at(updated_at);
         }

@@ -14,6 +14,7 @@ use crate::model::error::{Error, StoreError};
 use crate::model::id::{MemoryId, VersionId};
 use crate::model::limits::resolve_limit;
 use crate::model::row::{Row, RowFilter, RowKind, SideRecord};
+use crate::model::trust_flow::Field;
 use crate::model::vocabulary::{Kind, Layer, Purpose, Ranker, ScopeKind, State, Trust};
 use crate::policy::{Readable, admins_only};
 use crate::ports::row::{self, Paging, RecordPage};
@@ -335,14 +336,16 @@ pub(crate) fn receipt_retention_start(engine: &Engine) -> Option<Timestamp> {
 
 /// The entry of a candidate as rendered: fields of the receipt, with title, date and content of the version. Contexts
 /// and replays both use it, so that they render the same bytes.
+///
+/// INVARIANT: path and title are shown only if they reach the trust in the entry's head, and with it that of its block.
 pub(crate) fn to_shown_entry<'a>(
     considered: &'a ConsideredMemory,
     memory: &'a crate::model::memory::Memory,
 ) -> ShownMemory<'a> {
     ShownMemory {
         store: &considered.store,
-        path: considered.path.as_deref(),
-        title: memory.title.as_deref(),
+        path: considered.path.as_deref().filter(|_| memory.reaches(Field::Path, considered.trust)),
+        title: memory.title.as_deref().filter(|_| memory.reaches(Field::Title, considered.trust)),
         trust: considered.trust,
         kind: considered.kind,
         author: considered.author.as_deref(),

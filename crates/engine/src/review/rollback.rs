@@ -10,6 +10,7 @@ use crate::model::id::MemoryId;
 use crate::model::memory::{Draft, Memory, Version};
 use crate::model::refusal::Refusal;
 use crate::model::store::Store;
+use crate::model::trust_flow::Field;
 use crate::model::vocabulary::{Operation, State};
 use crate::policy::{self, Readable, WritePermit};
 use crate::ports::change::Change;
@@ -111,7 +112,8 @@ fn restore_prior_version(
         return Ok(Err(format!("version {version} has expired")));
     }
     // The memory may have been renamed since: a rollback restores the content, not the path.
-    let old = Memory { path: current.path.clone(), ..prior.latest.memory.clone() };
+    let mut old = Memory { path: current.path.clone(), ..prior.latest.memory.clone() };
+    old.set_field_trust(Field::Path, current.trust_of(Field::Path));
     let draft = Draft { evidence: prior.written.evidence.clone(), ..Draft::from_memory(&old) };
     let intent = WriteIntent::RestoreVersion { permit: WritePermit { state: old.state, trust: old.trust } };
     Ok(match clear::clear_draft_as(engine, caller, intent, store, &old.scope, draft)? {

@@ -12,6 +12,7 @@ use crate::model::event::{Event, EventName};
 use crate::model::id::MemoryId;
 use crate::model::limits::resolve_limit;
 use crate::model::store::{AUDIT_LOG, KNOWLEDGE_BASE, WORKFLOW_STEPS};
+use crate::model::trust_flow::Field;
 use crate::model::vocabulary::Ranker;
 use crate::ports::Filter;
 use crate::recall::ranking::named_time::{self, Period};
@@ -209,7 +210,8 @@ fn to_recalled_item(engine: &Engine, source: RecallSource, hit: &Hit) -> Recalle
     RecalledItem {
         source,
         memory: Some(memory.id),
-        title: memory.title.clone(),
+        // Shown beside the content, so it must be as trusted.
+        title: memory.title.clone().filter(|_| memory.reaches(Field::Title, memory.trust)),
         content: memory.content.clone(),
         at,
         author: memory.author.clone(),

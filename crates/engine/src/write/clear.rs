@@ -122,15 +122,17 @@ pub(crate) fn clear_draft_with_keys(
         content_bytes_max: opt_in.and_then(|opt_in| opt_in.max_content_bytes),
         memory_enabled: !engine.settings.memory_off,
         sources_trust: match intent {
-            WriteIntent::Write | WriteIntent::SystemWrite | WriteIntent::AppendToLog | WriteIntent::Propose => {
-                least_source_trust(engine, caller, &draft)?
-            }
+            WriteIntent::Write
+            | WriteIntent::Import { .. }
+            | WriteIntent::SystemWrite
+            | WriteIntent::AppendToLog
+            | WriteIntent::Propose => least_source_trust(engine, caller, &draft)?,
             // Trust is a person's decision here, or comes with the old version.
             WriteIntent::Approve | WriteIntent::ImportVersion { .. } | WriteIntent::RestoreVersion { .. } => None,
         },
         load_allow_list: &load_allow_list,
         classifier: match intent {
-            WriteIntent::Write | WriteIntent::AppendToLog | WriteIntent::Propose => {
+            WriteIntent::Write | WriteIntent::Import { .. } | WriteIntent::AppendToLog | WriteIntent::Propose => {
                 counted.as_ref().map(|counted| counted as &dyn Classifier)
             }
             // A person decides, the text was classified when it was first written, or the product wrote it.
@@ -167,7 +169,9 @@ pub(crate) fn least_source_trust(engine: &Engine, caller: &Caller, draft: &Draft
     for source in &draft.derived_from {
         let version = engine.backend.get_version(&readable, *source)?;
         let version = version.ok_or_else(|| Error::not_found(format!("source version `{source}`")))?;
-        least = Some(least.map_or(version.memory.trust, |trust| version.memory.trust.min(trust)));
+        // Any of its texts may have been copied.
+        let trust = version.memory.least_text_trust();
+        least = Some(least.map_or(trust, |least: Trust| least.min(trust)));
     }
     Ok(least)
 }

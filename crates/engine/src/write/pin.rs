@@ -30,13 +30,17 @@ fn pin_once(
     let current = read::read_by_id(engine, caller, memory)?;
     let store = stores::open_store(engine, caller, &current.store)?;
     // `true`: the opt-in of a pipeline limits what is added, not how a memory it can read is treated.
-    if let Err(refusal) = policy::may_write(caller, &store, &current.scope, current.kind, true) {
-        return Ok(TransitionOutcome::Refused(refusals::log_refusal(engine, caller, &store.slug, refusal)?));
-    }
+    let permit = match policy::may_write(caller, &store, &current.scope, current.kind, true) {
+        Ok(permit) => permit,
+        Err(refusal) => {
+            return Ok(TransitionOutcome::Refused(refusals::log_refusal(engine, caller, &store.slug, refusal)?));
+        }
+    };
     if !current.state.is_changeable() {
         return Err(Error::conflict("conflict.state", format!("the memory is {}", current.state)));
     }
     let pin = Transition::new(&current, Operation::Pin)
+        .with_written_trust(permit.trust)
         .with_event(EventName::Pinned)
         .with_field("always_inject", always_inject);
     let change = Change::new(caller.tenant, engine.clock.now());

@@ -37,17 +37,21 @@ impl Engine {
             Err(GateError::Failed(error)) => return Err(error),
             Ok(_) => None,
         };
-        let denied = policy::may_write(caller, &store, &current.scope, current.kind, true).err();
         // Permission first: a caller who may not write here learns nothing from the scanner.
-        if let Some(refusal) = denied.or(found) {
-            return Ok(TransitionOutcome::Refused(refusals::log_refusal(self, caller, &store.slug, refusal)?));
-        }
+        let permitted = policy::may_write(caller, &store, &current.scope, current.kind, true);
+        let permit = match permitted.and_then(|permit| found.map_or(Ok(permit), Err)) {
+            Ok(permit) => permit,
+            Err(refusal) => {
+                return Ok(TransitionOutcome::Refused(refusals::log_refusal(self, caller, &store.slug, refusal)?));
+            }
+        };
         let place = Place { store: current.store.clone(), scope: current.scope.clone() };
         // No lookup before: the guard finds a memory at the new path, also one that is saved at the same time.
         let change =
             Change::new(caller.tenant, self.clock.now()).with_guard(Guard::PathFree { place, path: path.clone() });
         let rename = Transition::new(&current, Operation::Update)
             .with_reason("renamed".to_owned())
+            .with_written_trust(permit.trust)
             .with_event(EventName::WriteUpdated)
             .with_field("operation", "rename");
         let (change, renamed) = rename.plan(self, caller, change, |memory| memory.path = Some(path));

@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 use engine::Listing;
 use engine::model::memory::Memory;
+use engine::model::trust_flow::Field;
 use engine::ports;
 use serde::Serialize;
 
@@ -63,11 +64,13 @@ impl ListArgs {
 fn render_listing(output: &Output, listing: &Listing, next: Option<&str>) -> String {
     let row = |memory: &Memory| {
         let name = memory.path.as_deref().unwrap_or_else(|| memory.summary_line());
+        // Of everything in the row: the name may be another author's.
+        let trust = memory.path.as_ref().map_or(memory.trust, |_| memory.least_trust(&[Field::Path]));
         vec![
             memory.store.clone(),
             one_line(name),
             memory.kind.to_string(),
-            memory.trust.to_string(),
+            trust.to_string(),
             memory.state.to_string(),
             memory.updated_at.strftime("%F %R").to_string(),
             memory.id.to_string(),

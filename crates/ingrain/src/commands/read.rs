@@ -86,5 +86,7 @@ fn render_memory(output: &Output, memory: &Memory) -> String {
         ("pinned", memory.always_inject.then(|| "yes".to_owned())),
     ];
     rows.extend(optional.into_iter().filter_map(|(name, value)| Some(row(name, one_line(&value?)))));
+    let others = memory.field_trust.iter().map(|(field, trust)| row("trust of", format!("{field}: {trust}")));
+    rows.extend(others);
     format!("{}\n\n{}", rows.join("\n"), escape_controls(&memory.content))
 }

@@ -3,9 +3,10 @@
 use clap::{Args, Subcommand};
 use engine::model::error::Error;
 use engine::model::id::VersionId;
+use engine::model::memory::Memory;
 use engine::model::review::{Action, Review, ReviewState};
 use engine::review::{BulkDecisionReport, Decision, DecisionOutcome, QueueFilter, QueuePage, ReadReview, ReviewView};
-use serde_json::json;
+use serde_json::{Value, json};
 use similar::TextDiff;
 
 use crate::commands::Job;
@@ -169,6 +170,7 @@ fn print_review(job: &Job<'_>, seen: &ReviewView) -> Result<(), Failure> {
         for piece in &seen.evidence {
             text += &format!("\n{}: {}", piece.kind, one_line(&piece.summary));
         }
+        text += &seen.proposed.as_ref().map(render_fields).unwrap_or_default();
         text += &format!("\n\n{}", escape_controls(&diff));
         for turn in &impact {
             let lost = turn.pushes_out.map(|id| format!(", instead of {id}")).unwrap_or_default();
@@ -204,6 +206,25 @@ fn diff_text(seen: &ReviewView) -> String {
 
 fn render_version(review: &Review) -> String {
     review.version.map(|version| format!("\nversion: {version}")).unwrap_or_default()
+}
+
+/// Every field besides the content that an approval raises with it.
+fn render_fields(proposed: &Memory) -> String {
+    let metadata = || Value::Object(proposed.metadata.clone()).to_string();
+    let fields = [
+        ("path", proposed.path.clone()),
+        ("title", proposed.title.clone()),
+        ("hint", proposed.recall_hint.clone()),
+        ("tags", (!proposed.tags.is_empty()).then(|| proposed.tags.join(", "))),
+        ("metadata", (!proposed.metadata.is_empty()).then(metadata)),
+        ("speaker", proposed.speaker.clone()),
+        ("session", proposed.session.clone()),
+        ("pinned", proposed.always_inject.then(|| "yes".to_owned())),
+    ];
+    let shown = fields.into_iter().filter_map(|(name, value)| {
+        Some(format!("\n{name}: {}", escape_controls(&value?.split_whitespace().collect::<Vec<_>>().join(" "))))
+    });
+    shown.collect()
 }
 
 impl DecisionArgs {
@@ -255,7 +276,9 @@ fn render_bulk(output: &Output, done: &BulkDecisionReport) -> String {
 
 /// Prints a decision, below the text that it was made on.
 fn print_decision(job: &Job<'_>, seen: Option<&ReviewView>, decided: DecisionOutcome) -> Result<(), Failure> {
-    let read = seen.map(|seen| format!("{}\n", escape_controls(&diff_text(seen)))).unwrap_or_default();
+    let fields = |seen: &ReviewView| seen.proposed.as_ref().map(render_fields).unwrap_or_default();
+    let read = |seen: &ReviewView| format!("{}\n{}\n", fields(seen).trim_start(), escape_controls(&diff_text(seen)));
+    let read = seen.map(read).unwrap_or_default();
     match decided {
         DecisionOutcome::Refused(refusal) => Err(refusal.into()),
         DecisionOutcome::Approved(approval) => {

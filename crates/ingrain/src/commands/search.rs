@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use clap::Args;
 use engine::model::id::MemoryId;
+use engine::model::trust_flow::Field;
 use engine::model::vocabulary::Ranker;
 use engine::recall::ranking::Hit;
 use engine::{SearchQuery, SearchResults};
@@ -111,6 +112,9 @@ fn render_answer(output: &Output, answer: &SearchResults, explain: bool) -> Stri
 fn render_hit(output: &Output, rank: usize, hit: &Hit) -> String {
     let memory = &hit.memory;
     let name = memory.path.as_deref().or(memory.title.as_deref()).unwrap_or_default();
+    // Of everything shown: the name may be another author's.
+    let named_by = if memory.path.is_some() { Field::Path } else { Field::Title };
+    let trust = memory.least_trust(&[named_by]);
     let head = format!("{rank}. {}/{}", memory.store, escape_controls(name));
     format!(
         "{}  {}\n   {}\n   {}\n",
@@ -119,7 +123,7 @@ fn render_hit(output: &Output, rank: usize, hit: &Hit) -> String {
         one_line(&memory.content),
         output.paint(
             Tone::Faint,
-            &format!("{} · {} · {} · {}", memory.kind, memory.trust, memory.updated_at.strftime("%F"), memory.id)
+            &format!("{} · {} · {} · {}", memory.kind, trust, memory.updated_at.strftime("%F"), memory.id)
         ),
     )
 }

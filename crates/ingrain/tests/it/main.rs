@@ -10,6 +10,7 @@ mod diagnose;
 mod documents;
 mod endpoint;
 mod episodes;
+mod fields;
 mod flags;
 mod governance;
 mod installation;

@@ -4,6 +4,7 @@ use engine::model::caller::Caller;
 use engine::model::error::Error;
 use engine::model::id::VersionId;
 use engine::model::memory::Memory;
+use engine::model::trust_flow::Field;
 use engine::ports::{Filter, ListCursor, SortOrder};
 use engine::{Engine, MemoryReference};
 use rmcp::model::{
@@ -55,7 +56,9 @@ pub(super) fn list_resources(
 fn to_resource(memory: &Memory) -> Option<Resource> {
     // A memory without a path has no URI, so a page may be shorter than its limit.
     let path = memory.path.as_deref()?;
-    let name = memory.title.clone().unwrap_or_else(|| path.to_owned());
+    // The path is the address and claims no trust; a title does.
+    let title = memory.title.clone().filter(|_| memory.reaches(Field::Title, memory.trust));
+    let name = title.unwrap_or_else(|| path.to_owned());
     let resource = Resource::new(format!("{STORES_URI}/{}/docs/{path}", memory.store), path).with_title(name);
     Some(resource.with_mime_type("text/markdown").with_size(memory.size_bytes))
 }

@@ -3,6 +3,7 @@
 use engine::model::id::{MemoryId, VersionId};
 use engine::model::memory::{Memory, Version};
 use engine::model::scope::Scope;
+use engine::model::trust_flow::FieldTrust;
 use engine::model::vocabulary::{Kind, Layer, Operation, ScopeKind, State, Trust};
 use engine::ports::{Filter, ListCursor, SortOrder};
 use jiff::Timestamp;
@@ -70,6 +71,10 @@ struct MemoryFields {
     state: State,
     #[schemars(with = "TrustWord")]
     trust: Trust,
+    /// Trust of the fields that another author wrote than the content: `path`, `title`, `recall_hint`, `tags`,
+    /// `metadata`, `always_inject`, `session`, `speaker`. Left out if all have that of the content.
+    #[schemars(with = "std::collections::BTreeMap<String, TrustWord>")]
+    field_trust: Option<FieldTrust>,
     confidence: f64,
     importance: f64,
     always_inject: bool,

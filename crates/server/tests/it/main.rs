@@ -5,6 +5,7 @@ mod bounds;
 mod entrance;
 mod episodic;
 mod events;
+mod fields;
 mod govern;
 mod house;
 mod lines;

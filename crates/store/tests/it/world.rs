@@ -15,7 +15,7 @@ use engine::model::ruleset::Rulesets;
 use engine::model::scope::Scope;
 use engine::model::store::{Store, find_builtin_store};
 use engine::model::vector::{Embedding, Vector};
-use engine::model::vocabulary::{EvidenceKind, Kind, Operation};
+use engine::model::vocabulary::{EvidenceKind, Kind, Operation, Trust};
 use engine::policy::{Readable, ReadableScopes, VisibleCandidates};
 use engine::ports::change::{Change, Write};
 use engine::ports::{Address, Backend, Filter, PageRequest, Tenant};
@@ -167,7 +167,7 @@ impl<'a> World<'a> {
     ) -> VersionedEntry {
         let caller = Caller::admin(self.tenant);
         let stamp = VersionStamp::new(&caller, VersionId(self.fresh()), self.now(), Some("moved".to_owned()));
-        VersionedEntry::from_transition(current, operation, stamp, Vec::new(), alter)
+        VersionedEntry::from_transition(current, operation, stamp, Vec::new(), Trust::AgentDraft, alter)
     }
 
     /// Writes an entry with its event; returns the memory.

@@ -9,6 +9,16 @@ use serde_json::{Value, json};
 
 use crate::model::error::Error;
 use crate::model::memory::{Draft, Memory};
+use crate::model::vocabulary::{State, Trust};
+
+/// A memory read from a Markdown file.
+#[derive(Debug)]
+pub struct ParsedMemory {
+    pub draft: Draft,
+    pub state: Option<State>,
+    /// The least trust that the file names. It only lowers: a file cannot claim trust.
+    pub trust: Option<Trust>,
+}
 
 /// Renders a memory: YAML front matter whose values are JSON, then the content unchanged.
 pub fn render_memory(memory: &Memory) -> String {
@@ -23,6 +33,7 @@ pub fn render_memory(memory: &Memory) -> String {
         ("layer", json!(memory.layer)),
         ("state", json!(memory.state)),
         ("trust", json!(memory.trust)),
+        ("field_trust", json!(Some(&memory.field_trust).filter(|fields| !fields.is_empty()))),
         ("confidence", json!(memory.confidence)),
         ("importance", json!(memory.importance)),
         ("tags", json!(memory.tags)),
@@ -52,8 +63,9 @@ pub fn file_name(memory: &Memory) -> String {
     format!("{}.md", name.chars().map(safe).collect::<String>())
 }
 
-/// Parses a file into a draft and its state. Trust, author and times are ignored: a file cannot claim them.
-pub fn parse_draft(text: &str, store: &str) -> Result<(Draft, Option<String>), Error> {
+/// Parses a file into a draft, its state and the least trust it names. Author and times are ignored: a file cannot
+/// claim them.
+pub fn parse_draft(text: &str, store: &str) -> Result<ParsedMemory, Error> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let (front, content) = match text.strip_prefix("---\n").or_else(|| text.strip_prefix("---\r\n")) {
         Some(rest) => split_front_matter(rest)
@@ -80,7 +92,16 @@ pub fn parse_draft(text: &str, store: &str) -> Result<(Draft, Option<String>), E
         content: content.to_owned(),
         ..Draft::default()
     };
-    Ok((draft, fields.text_field("state")?))
+    // A word that is no trust level is a person's own field.
+    let trust = |value: &Value| serde_json::from_value::<Trust>(value.clone()).ok();
+    let least = |value: &Value| match value {
+        Value::Object(levels) => levels.values().filter_map(trust).min(),
+        level => trust(level),
+    };
+    let named = ["trust", "field_trust"].into_iter().filter_map(|key| fields.0.get(key));
+    let trust = named.filter_map(|(_, value)| least(value)).min();
+    let state = fields.word_field("state")?;
+    Ok(ParsedMemory { draft, state, trust })
 }
 
 fn split_front_matter(rest: &str) -> Option<(&str, &str)> {
@@ -185,19 +206,19 @@ mod tests {
     fn front_matter_may_be_written_by_hand() {
         let text = "---\ntitle: Rolling restarts\nkind: runbook\ntags:\n  - web\n  - prod\nconfidence: 0.7\n# why\n\
                     path: web/restart\n---\nDrain first.\n---\nnot front matter";
-        let (draft, state) = parse_draft(text, "notes").expect("parses");
+        let ParsedMemory { draft, state, trust } = parse_draft(text, "notes").expect("parses");
         assert_eq!(draft.store, "notes");
         assert_eq!(draft.title.as_deref(), Some("Rolling restarts"));
         assert_eq!(draft.kind, Some(Kind::Runbook));
         assert_eq!(draft.tags, Some(vec!["web".to_owned(), "prod".to_owned()]));
         assert_eq!(draft.confidence, Some(0.7));
         assert_eq!(draft.content, "Drain first.\n---\nnot front matter");
-        assert_eq!(state, None);
+        assert_eq!((state, trust), (None, None));
     }
 
     #[test]
     fn a_file_without_front_matter_is_all_content_and_an_unclosed_one_is_an_error() {
-        assert_eq!(parse_draft("just text", "s").expect("parses").0.content, "just text");
+        assert_eq!(parse_draft("just text", "s").expect("parses").draft.content, "just text");
         assert_eq!(parse_draft("---\ntitle: x\n", "s").expect_err("open").code(), "shape.front_matter");
         assert_eq!(parse_draft("---\nnonsense\n---\n", "s").expect_err("no colon").code(), "shape.front_matter");
     }
@@ -215,6 +236,6 @@ mod tests {
         check("metadata: 7", "line 3, `metadata`: expected an object");
         check("path: [a, b]", "line 3, `path`: expected a text");
         check("nonsense", "line 3: it is not `key: value`");
-        assert_eq!(parse_draft("---\ntitle: 2024\n---\nx", "s").expect("fits").0.title.as_deref(), Some("2024"));
+        assert_eq!(parse_draft("---\ntitle: 2024\n---\nx", "s").expect("fits").draft.title.as_deref(), Some("2024"));
     }
 }

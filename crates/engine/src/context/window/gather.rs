@@ -24,6 +24,7 @@ use crate::sources::skills::{LoadedSkills, Skill, SkippedSkill};
 /// Memories and document chunks before any cut.
 const MEMORIES_MAX: usize = 5;
 const CHUNKS_MAX: usize = 5;
+const WINDOW_REASON: &str = "in the window";
 /// A longer memory is cut here; chunks are always shorter.
 const MEMORY_TOKENS_MAX: usize = 512;
 
@@ -73,6 +74,9 @@ pub(crate) fn gather_window_parts<'a>(
         notes.push(failure_note("memories", &error));
         Vec::new()
     });
+    // Its rank puts it into a better block than an agent's pin.
+    let is_ranked = |choice: &ContextCandidate| memories.iter().any(|hit| hit.memory.id == choice.memory.id);
+    parts.pinned.retain(|choice| !(turn::pin_lowers_trust(&choice.memory) && is_ranked(choice)));
     // A hit that is also pinned is shown once. The search returns more than `MEMORIES_MAX`, so others take its place.
     let is_pinned = |hit: &Hit| parts.pinned.iter().any(|choice| choice.memory.id == hit.memory.id);
     let unpinned: Vec<Hit> = memories.into_iter().filter(|hit| !is_pinned(hit)).take(MEMORIES_MAX).collect();
@@ -110,7 +114,8 @@ fn window_pins(engine: &Engine, caller: &Caller, settings: &ReceiptSettings) -> 
     let mut left = engine.limits().context_budget_tokens / engine.limits().always_inject_share;
     let mut pinned = Vec::new();
     for memory in turn::list_always_injected(engine, caller, &Filter::default())? {
-        let choice = to_window_choice(engine, settings, Hit::without_score(memory));
+        let choice = turn::pinned_candidate(engine, settings, memory, WINDOW_REASON.to_owned());
+        let choice = show_in_window(settings, choice);
         if choice.considered.tokens <= left {
             left -= choice.considered.tokens;
             pinned.push(choice);
@@ -132,7 +137,10 @@ fn window_memories(engine: &Engine, caller: &Caller, request: &WindowRequest) ->
 
 /// A candidate that is shown, until a cut removes it.
 fn to_window_choice(engine: &Engine, settings: &ReceiptSettings, hit: Hit) -> ContextCandidate {
-    let mut choice = turn::unshown_candidate(engine, settings, hit, "in the window".to_owned());
+    show_in_window(settings, turn::unshown_candidate(engine, settings, hit, WINDOW_REASON.to_owned()))
+}
+
+fn show_in_window(settings: &ReceiptSettings, mut choice: ContextCandidate) -> ContextCandidate {
     choice.considered.block = Some(block_for_trust(settings, &choice.considered));
     choice.considered.content_tokens_max = MEMORY_TOKENS_MAX;
     choice.considered.tokens = render::entry_tokens(&to_shown_entry(&choice.considered, &choice.memory));

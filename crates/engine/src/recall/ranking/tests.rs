@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use super::*;
 use crate::model::id::{MemoryId, TenantId, VersionId};
+use crate::model::trust_flow::FieldTrust;
 use crate::model::vocabulary::{Kind, Layer, State, Trust};
 use crate::text::words::IndexedFields;
 
@@ -36,6 +37,7 @@ fn memory(number: u128, content: &str) -> Memory {
         metadata: serde_json::Map::new(),
         state: State::Active,
         trust: Trust::UserAuthored,
+        field_trust: FieldTrust::default(),
         confidence: 0.8,
         importance: 0.5,
         always_inject: false,

@@ -1,6 +1,6 @@
 //! The product through MCP, on the standard streams and over HTTP, in both eras.
 
-mod client;
+pub(crate) mod client;
 mod documents;
 mod files;
 mod http;

@@ -74,9 +74,9 @@ fn search_knowledge(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
     let limit = Some(args.limit.unwrap_or(RESULTS_DEFAULT));
     let hits = call.engine.search_knowledge(call.caller, &args.query, &args.categories, limit)?;
     let passages: Vec<Value> = hits
-        .iter()
+        .into_iter()
         .map(|hit| {
-            let memory = &hit.memory;
+            let memory = hit.memory.for_model();
             json!({
                 "id": memory.id, "title": memory.title, "path": memory.path, "content": memory.content,
                 "tags": memory.tags, "score": hit.score, "updated_at": memory.updated_at,

@@ -67,9 +67,9 @@ fn recall_lessons(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
         call.engine.search(call.caller, &SearchQuery { text: args.query, filter, limit, ..SearchQuery::default() })?;
     let memories: Vec<Value> = answer
         .hits
-        .iter()
+        .into_iter()
         .map(|hit| {
-            let memory = &hit.memory;
+            let memory = hit.memory.for_model();
             json!({
                 "id": memory.id, "content": memory.content, "tags": memory.tags, "created_at": memory.created_at,
                 "recall_count": memory.recall_count, "last_recalled": memory.last_recalled_at,

@@ -98,7 +98,7 @@ fn search_notes(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
     let limit = Some(args.limit.unwrap_or(RESULTS_DEFAULT));
     let query = SearchQuery { text: args.query, filter, limit, ranker: Some(Ranker::Hint), ..SearchQuery::default() };
     let answer = call.engine.search(call.caller, &query)?;
-    let memories: Vec<Value> = answer.hits.iter().map(|hit| to_note_json(&hit.memory)).collect();
+    let memories: Vec<Value> = answer.hits.into_iter().map(|hit| to_note_json(&hit.memory.for_model())).collect();
     Ok(with_warnings(json!({ "memories": memories }), answer.warnings))
 }
 

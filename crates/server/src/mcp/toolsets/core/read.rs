@@ -2,6 +2,7 @@
 
 use engine::model::error::Error;
 use engine::model::memory::Memory;
+use engine::model::trust_flow::Field;
 use engine::model::vocabulary::{Kind, ScopeKind};
 use engine::ports::{Filter, SortOrder};
 use engine::text::entities::{Entity, EntityKind};
@@ -65,23 +66,31 @@ pub(super) fn search_memories(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswe
     let answer = call.engine.search(call.caller, &query)?;
     let results: Vec<Value> = answer
         .hits
-        .iter()
+        .into_iter()
         .map(|hit| {
-            let mut row = memory_row(&hit.memory);
+            let excerpt = hit.memory.excerpt(EXCERPT_CHARS);
+            let mut row = memory_row(&hit.memory.for_model());
             row["score"] = hit.score.into();
-            row["excerpt"] = hit.memory.excerpt(EXCERPT_CHARS).into();
+            row["excerpt"] = excerpt.into();
             row
         })
         .collect();
     Ok(with_warnings(json!({ "results": results, "warning": WARNING }), answer.warnings))
 }
 
+/// The fields of a row. `memory` is what a model sees ([`Memory::for_model`]), so all of them reach `trust_level`; the
+/// names of those left out are in `withheld`.
 fn memory_row(memory: &Memory) -> Value {
-    json!({
+    let mut row = json!({
         "store": memory.store, "path": memory.path, "document_id": memory.id, "version_id": memory.version,
         "trust_level": memory.trust, "document_type": memory.kind, "status": memory.state,
         "updated_at": memory.updated_at, "title": memory.title,
-    })
+    });
+    let withheld: Vec<_> = memory.less_trusted_fields().filter(|field| *field != Field::AlwaysInject).collect();
+    if !withheld.is_empty() {
+        row["withheld"] = json!(withheld);
+    }
+    row
 }
 
 pub(super) fn read_memory(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
@@ -93,6 +102,7 @@ pub(super) fn read_memory(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
     }
     let args: ReadArgs = parse_arguments(map)?;
     let memory = call.engine.read(call.caller, &parse_reference(args.document_id, args.store_slug, args.path)?)?;
+    let memory = memory.for_model();
     let mut answer = memory_row(&memory);
     answer["content"] = memory.content.into();
     answer["content_sha256"] = memory.sha256.into();
@@ -137,7 +147,7 @@ pub(super) fn list_memories(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer 
         ..Filter::default()
     };
     let listing = call.engine.list(call.caller, filter, SortOrder::Path, None, Some(LIST_ROWS))?;
-    let documents: Vec<Value> = listing.memories.iter().map(memory_row).collect();
+    let documents: Vec<Value> = listing.memories.into_iter().map(|memory| memory_row(&memory.for_model())).collect();
     Ok(json!({ "documents": documents, "truncated": listing.next.is_some() }))
 }
 

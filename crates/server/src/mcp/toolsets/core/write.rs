@@ -64,12 +64,15 @@ pub(super) fn remember_memory(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswe
     };
     match call.engine.remember(call.caller, draft)? {
         Remembered::Refused(refusal) => Err(refusal.into()),
-        Remembered::Saved(saved) => Ok(json!({
-            "created": saved.outcome == SaveOutcome::Created, "updated": saved.outcome == SaveOutcome::Updated,
-            "document_id": saved.memory.id, "version_id": saved.memory.version, "store_slug": saved.memory.store,
-            "path": saved.memory.path, "trust_level": saved.memory.trust, "warnings": saved.warnings,
-            "flags": saved.memory.flags,
-        })),
+        Remembered::Saved(saved) => {
+            let memory = saved.memory.for_model();
+            Ok(json!({
+                "created": saved.outcome == SaveOutcome::Created, "updated": saved.outcome == SaveOutcome::Updated,
+                "document_id": memory.id, "version_id": memory.version, "store_slug": memory.store,
+                "path": memory.path, "trust_level": memory.trust, "warnings": saved.warnings,
+                "flags": memory.flags,
+            }))
+        }
     }
 }
 
