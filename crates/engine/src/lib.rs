@@ -78,6 +78,7 @@ use crate::model::refusal::Refusal;
 use crate::model::ruleset::Rulesets;
 use crate::policy::Readable;
 use crate::ports::change::{Change, CommitResult};
+use crate::ports::scanned_change::ScannedChange;
 use crate::ports::{Backend, Clock, Embedder};
 
 /// The one entry point of REST, MCP and the command line: a backend, an embedder, a clock and the settings.
@@ -166,12 +167,29 @@ impl Engine {
 
     /// Commits a change and waits until it is durable. Under an idempotency key, the first commit also marks the key.
     ///
-    /// Set-up that must not mark the key goes through [`Backend::commit_setup`] instead.
+    /// Set-up that must not mark the key goes through [`Engine::commit_setup`] instead.
     pub(crate) fn commit(&self, change: Change) -> Result<CommitResult, StoreError> {
         match &self.idempotency_mark {
-            Some(mark) => mark.commit(&*self.backend, change),
-            None => self.backend.commit(change),
+            Some(mark) => mark.commit(change, |change| self.backend.commit(self.scan_change(change))),
+            None => self.backend.commit(self.scan_change(change)),
         }
+    }
+
+    /// As [`Backend::commit_setup`].
+    pub(crate) fn commit_setup(&self, change: Change) -> Result<CommitResult, StoreError> {
+        self.backend.commit_setup(self.scan_change(change))
+    }
+
+    /// As [`Backend::commit_later`].
+    pub(crate) fn commit_later(&self, change: Change) {
+        self.backend.commit_later(self.scan_change(change));
+    }
+
+    /// The change with every string scanned, as backends take it.
+    pub fn scan_change(&self, change: Change) -> ScannedChange {
+        let tenant = change.tenant;
+        // Without the list nothing is allowed: the value is redacted.
+        change.scanned_except(&|| tenant::allow_list::load_allow_list(self, tenant).unwrap_or_default())
     }
 
     fn fresh_memory_id(&self) -> MemoryId {

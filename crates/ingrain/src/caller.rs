@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
-use engine::gate::check_name;
+use engine::gate::check_caller;
 use engine::model::caller::{Caller, Grant, MemoryPermissions};
 use engine::model::id::TenantId;
 use engine::model::vocabulary::Role;
@@ -103,7 +103,7 @@ pub fn build_caller(config: &Config) -> Result<Caller, Failure> {
         tenant,
     };
     // The same limits as for names over REST and MCP.
-    check_names(&caller, config)?;
+    check_caller(&caller, &config.limits)?;
     Ok(caller)
 }
 
@@ -137,23 +137,6 @@ fn role_rules(config: &Config, role: Role) -> Result<MemoryPermissions, Failure>
     let held = held.unwrap_or(MemoryPermissions { read: false, manage: false });
     let is_revoked = |rule: &str| config.revoke.iter().any(|name| name == rule);
     Ok(MemoryPermissions { read: held.read && !is_revoked(RULE_READ), manage: held.manage && !is_revoked(RULE_MANAGE) })
-}
-
-fn check_names(caller: &Caller, config: &Config) -> Result<(), Failure> {
-    let names = [
-        ("agent", &caller.agent),
-        ("user", &caller.user),
-        ("conversation", &caller.conversation),
-        ("session", &caller.session),
-        ("run", &caller.run),
-        ("pipeline", &caller.pipeline),
-    ];
-    for (what, name) in names {
-        if let Some(name) = name {
-            check_name(what, name, &config.limits)?;
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use engine::model::error::{CurrentVersion, Error, StoreError};
 use engine::model::refusal::Refusal;
 use engine::safety;
+use engine::safety::redact_identifier;
 use serde_json::{Map, Value, json};
 
 /// Every outcome of a command other than success.
@@ -142,7 +143,12 @@ impl Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
-        Failure::Engine(error)
+        // A message may name what was asked for, such as a store that does not exist.
+        Failure::Engine(match error {
+            Error::NotFound { what } => Error::NotFound { what: redact_identifier(what) },
+            Error::Invalid { code, message } => Error::Invalid { code, message: redact_identifier(message) },
+            other => other,
+        })
     }
 }
 

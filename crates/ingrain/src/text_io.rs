@@ -4,6 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use engine::ports::Clock;
+use engine::text::direction_marks::is_direction_mark;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -103,16 +104,11 @@ pub fn escape_controls(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len()), |mut shown, c| {
         match c {
             '\n' | '\t' => shown.push(c),
-            c if c.is_control() || is_bidi_control(c) => shown.extend(c.escape_unicode()),
+            c if c.is_control() || is_direction_mark(c) => shown.extend(c.escape_unicode()),
             c => shown.push(c),
         }
         shown
     })
-}
-
-/// Bidirectional control characters, which reorder the displayed text.
-fn is_bidi_control(c: char) -> bool {
-    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// The text on one line, cut to 100 characters, for table cells.

@@ -90,7 +90,9 @@ fn take_problem(response: &mut Response) -> Option<Problem> {
 fn request_id(headers: &HeaderMap) -> Option<String> {
     let text = headers.get(REQUEST_ID)?.to_str().ok()?;
     let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b':');
-    (!text.is_empty() && text.len() <= REQUEST_ID_BYTES_MAX && text.bytes().all(plain)).then(|| text.to_owned())
+    let is_plain = !text.is_empty() && text.len() <= REQUEST_ID_BYTES_MAX && text.bytes().all(plain);
+    // It is logged with every line of the request, so a token sent by mistake is replaced by an id of our own.
+    (is_plain && engine::safety::find_token_format(text).is_none()).then(|| text.to_owned())
 }
 
 /// Sets security headers; keeps a content policy and cache control that the handler set.

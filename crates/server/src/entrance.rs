@@ -200,7 +200,7 @@ impl Entrance {
     /// Waits for the commit without a thread. The change is written even if this future is dropped.
     async fn submit_change(&self, change: Change) -> Result<CommitResult, StoreError> {
         let (answer, written) = oneshot::channel();
-        let change = Arc::new(change);
+        let change = Arc::new(self.0.engine.scan_change(change));
         self.0.engine.submit_save(change.clone(), Box::new(move |done| drop(answer.send(done))));
         let broken = |_| Err(StoreError::Unavailable("the change broke while it was written".to_owned()));
         let done = written.await.unwrap_or_else(broken);

@@ -6,6 +6,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use engine::model::error::{Error, StoreError};
 use engine::model::refusal::Refusal;
+use engine::safety::redact_identifier;
 use serde_json::{Map, Value, json};
 
 /// Seconds for `retry-after`: the server is full, the database is busy, or the first call under a key still runs.
@@ -165,7 +166,8 @@ fn identity_header_for(code: &str) -> Option<&'static str> {
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Problem {
-        let (code, detail) = (error.code(), error.to_string());
+        // A message may name what was asked for, such as a store that does not exist.
+        let (code, detail) = (error.code(), redact_identifier(error.to_string()));
         match error {
             Error::Invalid { code: "idempotency.other_request", .. } => {
                 Problem::new(StatusCode::UNPROCESSABLE_ENTITY, code, detail)

@@ -82,7 +82,7 @@ impl Bench {
         let at = Timestamp::UNIX_EPOCH;
         backend.ensure_tenant(&Tenant { id: tenant, slug: "default".to_owned(), created_at: at }).expect("a tenant");
         let store = find_builtin_store("conversation_memory").expect("built in").to_store(StoreId(Uuid::nil()), at);
-        backend.commit(Change::new(tenant, at).with_write(Write::Row(store.to_row()))).expect("a store");
+        backend.commit(Change::new(tenant, at).with_write(Write::Row(store.to_row())).scanned()).expect("a store");
         Bench { backend, tenant, store, dice: Dice(0x5eed), made: 0 }
     }
 
@@ -152,7 +152,7 @@ impl Bench {
     fn fill(&mut self, count: u64) {
         while self.made < count {
             let change = self.change();
-            self.backend.commit_later(change);
+            self.backend.commit_later(change.scanned());
         }
         self.backend.flush().expect("written");
     }
@@ -202,7 +202,7 @@ fn main() {
         bench.fill(count);
         let mut changes: Vec<Change> = (0..SAMPLES).map(|_| bench.change()).collect();
         let save = timed(SAMPLES, || {
-            bench.backend.commit(changes.pop().expect("one each")).expect("saved");
+            bench.backend.commit(changes.pop().expect("one each").scanned()).expect("saved");
         });
         drop(bench.backend);
         let mut bench = Bench { made: count, ..Bench::open(&path) };

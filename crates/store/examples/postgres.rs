@@ -128,7 +128,7 @@ fn saves(backend: &dyn Backend, cpu: &dyn Fn() -> Duration) {
             .with_write(Write::Row(row))
             .with_event(EventBody::new(EventName::AuditRecorded, &caller, Timestamp::UNIX_EPOCH));
         let start = Instant::now();
-        backend.commit(change).expect("commits");
+        backend.commit(change.scanned()).expect("commits");
         times.push(start.elapsed());
     }
     report("  CPU of the server each", (cpu() - before) / SAMPLES);

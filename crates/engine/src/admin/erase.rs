@@ -22,6 +22,7 @@ use crate::ports::{Filter, SortOrder, Tenant, row};
 use crate::recall::read;
 use crate::removal::certificate::{Certificate, Erasure, ErasureDetails};
 use crate::removal::redact;
+use crate::safety;
 use crate::summaries;
 use crate::tenant::bans::{self, BanCause, BanReason};
 
@@ -137,6 +138,8 @@ fn erase_once(
         EraseTarget::Pipeline(pipeline) => (Erasure::Pipeline, pipeline.clone()),
         EraseTarget::Tenant(slug) => (Erasure::Tenant, check_own_slug(engine, caller, slug)?),
     };
+    // Not refused: a user stored under a secret by an older version must be erasable.
+    let subject = safety::redact_identifier(subject);
     let memories = list_erasure_targets(engine, caller, target)?;
     let now = engine.clock.now();
     let mut change = Change::new(caller.tenant, now);

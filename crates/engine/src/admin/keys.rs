@@ -170,7 +170,7 @@ impl Engine {
         let used = Key { last_used_at: Some(now), ..key.clone() };
         // This writes the whole row: the guard keeps it from undoing a revocation that was committed meanwhile.
         let guard = Guard::RowInState { kind: RowKind::Keys, id: key.id.clone(), state: Some(key.row_state()) };
-        self.backend.commit_later(Change::new(tenant, now).with_guard(guard).with_write(Write::Row(used.to_row())));
+        self.commit_later(Change::new(tenant, now).with_guard(guard).with_write(Write::Row(used.to_row())));
     }
 }
 
@@ -226,6 +226,7 @@ fn check_key_rights(engine: &Engine, rights: &KeyRights) -> Result<(), Error> {
     for (field, name) in names {
         name.as_ref().map(|name| check_name(field, name, engine.limits())).transpose()?;
     }
+    rights.grants.keys().try_for_each(|system| check_name("system of a grant", system, engine.limits()))?;
     let may_set = |field| rights.may_set.contains(&field);
     match rights.role {
         Role::User if rights.user.is_none() && !may_set(Settable::User) => {

@@ -464,7 +464,7 @@ pub(crate) fn commit_receipt(
 /// Commits and waits for the disk for a limited time. Returns the receipt's id, unless the commit failed, and a
 /// warning, unless it is on disk. After the time limit the commit stays queued and is not given up.
 fn commit_in_time(engine: &Engine, change: Change, id: &str) -> (Option<String>, Option<String>) {
-    match wait_for_answer(|answer| engine.backend.commit_later_with_callback(change, answer)) {
+    match wait_for_answer(|answer| engine.backend.commit_later_with_callback(engine.scan_change(change), answer)) {
         Some(Ok(())) => (Some(id.to_owned()), None),
         Some(Err(error)) => (None, Some(format!("the receipt was not kept: {error}"))),
         // Still queued: the receipt will be written, so its id is valid.

@@ -54,6 +54,16 @@ impl VersionStamp {
             reason: reason.map(safety::without_secrets),
         }
     }
+
+    /// Doors refuse names that are secrets. What comes another way, such as an import, is redacted.
+    fn without_secrets(self) -> VersionStamp {
+        VersionStamp {
+            actor: safety::redact_identifier(self.actor),
+            run: self.run.map(safety::redact_identifier),
+            conversation: self.conversation.map(safety::redact_identifier),
+            ..self
+        }
+    }
 }
 
 impl VersionedEntry {
@@ -129,6 +139,7 @@ impl VersionedEntry {
         // INVARIANT: content enters through the gate only, whatever `alter` does.
         memory.content.clone_from(&current.content);
         memory.sha256.clone_from(&current.sha256);
+        redact_altered_text(&mut memory, current);
         // INVARIANT: a field is as trusted as the author of its current value, whatever `alter` does.
         for field in Field::ALL.iter().filter(|field| !memory.same_value(current, **field)).collect::<Vec<_>>() {
             memory.set_field_trust(*field, written_trust);
@@ -144,6 +155,7 @@ impl VersionedEntry {
         stamp: VersionStamp,
         evidence: Vec<Evidence>,
     ) -> VersionedEntry {
+        let stamp = stamp.without_secrets();
         memory.version = stamp.version;
         memory.version_number = previous.map_or(1, |memory| memory.version_number + 1);
         memory.updated_at = stamp.at;
@@ -289,6 +301,9 @@ impl ClearedDraft {
             content,
             tags: draft.tags.filter(|_| !redacted).unwrap_or_default(),
             metadata: draft.metadata.filter(|_| !redacted).unwrap_or_default(),
+            session: draft.session,
+            speaker: draft.speaker,
+            author: safety::redact_identifier(snapshot.author.clone()),
             state: permit.state,
             trust: permit.trust,
             flags,
@@ -317,6 +332,22 @@ fn kept_fields(draft: &Draft) -> impl Iterator<Item = Field> + use<> {
         (Field::Speaker, draft.speaker.is_some()),
     ];
     stated.into_iter().filter(|(_, stated)| !stated).map(|(field, _)| field)
+}
+
+/// Redacts secrets in the text that a transition has changed; the rest has passed the gate, and so has a new path.
+fn redact_altered_text(memory: &mut Memory, current: &Memory) {
+    let fields = [
+        (&mut memory.title, &current.title),
+        (&mut memory.recall_hint, &current.recall_hint),
+        (&mut memory.session, &current.session),
+        (&mut memory.speaker, &current.speaker),
+    ];
+    for (altered, _) in fields.into_iter().filter(|(altered, before)| altered != before) {
+        *altered = altered.take().map(safety::without_secrets);
+    }
+    if memory.tags != current.tags {
+        memory.tags = std::mem::take(&mut memory.tags).into_iter().map(safety::without_secrets).collect();
+    }
 }
 
 /// Confidence of a save that states none.

@@ -28,8 +28,8 @@ mod validate;
 pub use entry::{VersionStamp, VersionedEntry, embedding_text};
 pub use entry::{index_memory, searched_fields};
 pub use scan::{ScannedDraft, scan_draft};
-pub use validate::{check_label, check_name, normalize_path};
-pub(crate) use validate::{check_text, normalize_draft, normalize_new_path};
+pub use validate::{check_caller, check_label, check_name, normalize_path};
+pub(crate) use validate::{check_secret, check_text, normalize_draft, normalize_new_path};
 
 use jiff::Timestamp;
 
@@ -158,6 +158,11 @@ pub fn clear_draft(context: GateContext<'_>, draft: Draft) -> Result<ClearedDraf
         return Err(memory_disabled_refusal().into());
     }
     let mut draft = normalize_draft(draft, context.limits)?;
+    // Names of a scope come from the caller or, in an import, from the file.
+    let (name, agent) = context.scope.name_columns();
+    for name in [name, agent].into_iter().filter(|name| !name.is_empty()) {
+        check_name("name of the scope", name, context.limits)?;
+    }
     let kind = choose_kind(&draft, context)?;
     let layer = choose_layer(&draft, kind, context)?;
     let mut warnings = validate::check_content_size(&draft, context.ruleset, context.content_bytes_max)?;

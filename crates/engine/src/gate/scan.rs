@@ -134,7 +134,12 @@ impl DraftScanner<'_> {
     fn scan_metadata(&mut self, map: &mut Map<String, Value>) -> Result<(), Error> {
         for (key, value) in map.iter_mut() {
             match value {
-                Value::Object(inner) => self.scan_metadata(inner)?,
+                Value::Object(inner) => {
+                    // A key without a value of its own. A key cannot be redacted: others may have the same.
+                    let findings = self.inspect_text(key)?;
+                    self.apply_verdict("metadata", &findings);
+                    self.scan_metadata(inner)?;
+                }
                 // Items get the key of their array.
                 Value::Array(items) => items.iter_mut().try_for_each(|item| self.scan_metadata_value(key, item))?,
                 _ => self.scan_metadata_value(key, value)?,

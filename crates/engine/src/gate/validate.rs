@@ -3,12 +3,14 @@
 use serde_json::{Map, Value};
 use unicode_normalization::UnicodeNormalization;
 
+use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::limits::Limits;
 use crate::model::memory::{Draft, Evidence};
 use crate::model::refusal::Refusal;
 use crate::model::ruleset::Ruleset;
-use crate::safety::{self, Concern};
+use crate::safety::{self, TextClass};
+use crate::text::direction_marks::find_direction_mark;
 
 /// Checks every field of a draft; normalises path and tags.
 pub(crate) fn normalize_draft(mut draft: Draft, limits: &Limits) -> Result<Draft, Error> {
@@ -19,6 +21,9 @@ pub(crate) fn normalize_draft(mut draft: Draft, limits: &Limits) -> Result<Draft
     draft.path = draft.path.map(|path| normalize_new_path(&path, limits)).transpose()?;
     check_text_length("title", draft.title.as_deref(), limits.title_bytes_max)?;
     check_text_length("recall hint", draft.recall_hint.as_deref(), limits.hint_bytes_max)?;
+    for (what, line) in [("title", &draft.title), ("recall hint", &draft.recall_hint)] {
+        line.as_ref().map_or(Ok(()), |line| check_direction("the", what, line))?;
+    }
     check_text_length("reason", draft.reason.as_deref(), limits.evidence_bytes_max)?;
     for (what, name) in [("system", &draft.system), ("session", &draft.session), ("speaker", &draft.speaker)] {
         if let Some(name) = name {
@@ -122,18 +127,64 @@ pub fn check_name(what: &str, name: &str, limits: &Limits) -> Result<(), Error> 
     if name.chars().any(char::is_control) {
         return Err(Error::invalid("shape.name", format!("the {what} holds a control character")));
     }
-    Ok(())
+    check_direction("the", what, name)?;
+    match safety::find_token_format(name) {
+        None => Ok(()),
+        Some(rule) => Err(secret_name_refusal(what, rule).into()),
+    }
+}
+
+/// Checks every name of a caller: of the principal, of the scopes it acts in and of the systems it holds grants for.
+/// Each door calls it before the caller is used or logged.
+pub fn check_caller(caller: &Caller, limits: &Limits) -> Result<(), Error> {
+    let names = [
+        ("agent", &caller.agent),
+        ("user", &caller.user),
+        ("conversation", &caller.conversation),
+        ("session", &caller.session),
+        ("run", &caller.run),
+        ("pipeline", &caller.pipeline),
+    ];
+    for (what, name) in names {
+        name.as_ref().map_or(Ok(()), |name| check_name(what, name, limits))?;
+    }
+    // The principal is a role and one of the names, so it may be longer than a name.
+    let name = caller.principal.split_once(':').map_or(caller.principal.as_str(), |(_, name)| name);
+    check_name("name of the caller", name, limits)?;
+    caller.grants.keys().try_for_each(|system| check_name("system of a grant", system, limits))
+}
+
+/// Refusal of a name that is a secret. Never quotes the name.
+fn secret_name_refusal(what: &str, rule: &str) -> Refusal {
+    let message = format!("the {what} looks like a secret: rule `{rule}`");
+    Refusal::new("safety.secret_found", message).with_hint("use a name that is no credential")
+}
+
+/// Refuses characters that change the direction of text, in names and in lines that people read as names.
+fn check_direction(article: &str, what: &str, text: &str) -> Result<(), Error> {
+    match find_direction_mark(text) {
+        None => Ok(()),
+        Some(mark) => {
+            let message = format!(
+                "{article} {what} holds U+{:04X}, which changes the direction of text; leave it out",
+                u32::from(mark)
+            );
+            Err(Error::invalid("shape.direction_mark", message))
+        }
+    }
 }
 
 /// Checks a label that is stored outside of memories (title of a store, category, workflow): a name without secrets.
 pub fn check_label(what: &str, label: &str, limits: &Limits) -> Result<(), Error> {
     check_name(what, label, limits)?;
-    match safety::inspect(label).into_iter().find(|finding| finding.concern == Concern::Secret) {
+    check_secret(what, label)
+}
+
+/// Refuses a text that is stored outside of memories and holds a secret.
+pub(crate) fn check_secret(what: &str, label: &str) -> Result<(), Error> {
+    match safety::find_secrets(label, TextClass::Free).first() {
         None => Ok(()),
-        Some(finding) => {
-            let message = format!("the {what} looks like a secret: rule `{}`", finding.rule);
-            Err(Refusal::new("safety.secret_found", message).into())
-        }
+        Some(finding) => Err(secret_name_refusal(what, finding.rule).into()),
     }
 }
 
@@ -143,6 +194,7 @@ fn normalize_tags(tags: Vec<String>, limits: &Limits) -> Result<Vec<String>, Err
     for tag in tags {
         let tag = tag.trim();
         check_text_length("tag", Some(tag), limits.tag_bytes_max)?;
+        check_direction("a", "tag", tag)?;
         if !tag.is_empty() && !kept.iter().any(|known| known == tag) {
             kept.push(tag.to_owned());
         }
@@ -197,8 +249,10 @@ fn check_evidence(evidence: &[Evidence], limits: &Limits) -> Result<(), Error> {
         for text in piece.text_fields() {
             check_text_length("evidence", Some(text), limits.evidence_bytes_max)?;
         }
-        check_text_length("evidence", piece.run.as_deref(), limits.name_bytes_max)?;
-        check_text_length("evidence", piece.conversation.as_deref(), limits.name_bytes_max)?;
+        for (what, name) in [("run of the evidence", &piece.run), ("conversation of the evidence", &piece.conversation)]
+        {
+            name.as_ref().map_or(Ok(()), |name| check_name(what, name, limits))?;
+        }
         for digest in [&piece.arguments_sha256, &piece.result_sha256].into_iter().flatten() {
             check_sha256("sha256 of the evidence", digest)?;
         }

@@ -43,6 +43,18 @@ impl Scope {
         }
     }
 
+    pub(crate) fn names_mut(&mut self) -> Vec<&mut String> {
+        match self {
+            Scope::Workspace => Vec::new(),
+            Scope::User { user } => vec![user],
+            Scope::Conversation { conversation } => vec![conversation],
+            Scope::Agent { agent } => vec![agent],
+            Scope::Pipeline { pipeline, agent } => vec![pipeline, agent],
+            Scope::System { system } => vec![system],
+            Scope::Run { run } => vec![run],
+        }
+    }
+
     /// The inverse of [`Scope::kind`] and [`Scope::name_columns`].
     pub fn from_name_columns(kind: ScopeKind, first: &str, second: &str) -> Scope {
         let first = first.to_owned();

@@ -8,6 +8,7 @@ pub(crate) mod embedding;
 pub(crate) mod refusals;
 pub(crate) mod retry;
 pub mod row;
+pub mod scanned_change;
 pub(crate) mod transition;
 
 use std::sync::Arc;
@@ -26,7 +27,8 @@ use crate::model::row::{Row, RowFilter, RowKind};
 use crate::model::vector::{Embedding, Vector};
 use crate::model::vocabulary::{Kind, Layer, ScopeKind, State, Trust};
 use crate::policy::Readable;
-use crate::ports::change::{Change, CommitResult};
+use crate::ports::change::CommitResult;
+use crate::ports::scanned_change::ScannedChange;
 use crate::text::words::{IndexedWords, QueryWords};
 
 /// The database. SQLite and Postgres implement it, with the same results for the same calls.
@@ -40,9 +42,9 @@ pub trait Backend: Send + Sync {
 
     /// Commits a change atomically and returns when it is durable (on disk, synced). A failed guard rolls back and is
     /// returned as [`StoreError::Guard`].
-    fn commit(&self, change: Change) -> Result<CommitResult, StoreError>;
+    fn commit(&self, change: ScannedChange) -> Result<CommitResult, StoreError>;
     /// Commits set-up that must not count as the call's effect (idempotency), such as creating a built-in store.
-    fn commit_setup(&self, change: Change) -> Result<CommitResult, StoreError> {
+    fn commit_setup(&self, change: ScannedChange) -> Result<CommitResult, StoreError> {
         self.commit(change)
     }
     /// As [`Backend::commit`], with the result passed to `answer`. Where [`Backend::submits_in_background`], returns at
@@ -50,7 +52,7 @@ pub trait Backend: Send + Sync {
     ///
     /// The backend releases its reference to the change before it answers, so that the caller frees the memory on the
     /// thread that allocated it.
-    fn submit(&self, change: Arc<Change>, answer: StoreCallback<CommitResult>) {
+    fn submit(&self, change: Arc<ScannedChange>, answer: StoreCallback<CommitResult>) {
         answer(self.commit(Arc::unwrap_or_clone(change)));
     }
     /// Whether [`Backend::submit`] returns at once. The default implementation blocks.
@@ -59,10 +61,10 @@ pub trait Backend: Send + Sync {
     }
     /// Queues a change for the next group commit and returns at once: recall counters, usage records. A crash may lose
     /// it; it never delays or fails a [`Backend::commit`].
-    fn commit_later(&self, change: Change);
+    fn commit_later(&self, change: ScannedChange);
     /// Queued for the next group; calls `answer` when durable. Written even if the caller stops waiting, and retried
     /// while another process holds the database.
-    fn commit_later_with_callback(&self, change: Change, answer: StoreCallback<()>) {
+    fn commit_later_with_callback(&self, change: ScannedChange, answer: StoreCallback<()>) {
         answer(self.commit(change).map(drop));
     }
     /// Waits until every change queued before is written.

@@ -253,7 +253,7 @@ pub(crate) fn record_recall(engine: &Engine, caller: &Caller, query: &SearchQuer
     // Usage records let a save recognise text that its own run recalled before (`lineage.rs`).
     let shown = hits.iter().map(|hit| (hit.memory.id, hit.memory.version));
     change.writes.extend(usage::plan_usages(engine, caller, Touch::Read, shown));
-    engine.backend.commit_later(change);
+    engine.commit_later(change);
 }
 
 /// Whether upkeep archived the memory at its expiry; the last version says so.

@@ -75,7 +75,7 @@ pub(crate) fn record_reads<'a>(engine: &Engine, caller: &Caller, memories: impl 
     let writes = plan_usages(engine, caller, Touch::Read, memories);
     // Reading works while memory is turned off, but writes nothing.
     if !writes.is_empty() && !engine.settings.memory_off {
-        engine.backend.commit_later(Change { writes, ..Change::new(caller.tenant, engine.clock.now()) });
+        engine.commit_later(Change { writes, ..Change::new(caller.tenant, engine.clock.now()) });
     }
 }
 

@@ -7,6 +7,7 @@
 use jiff::Timestamp;
 
 use crate::model::vocabulary::{Kind, Trust};
+use crate::text::direction_marks::is_direction_mark;
 use crate::text::plural::format_count;
 use crate::text::token_estimate;
 
@@ -164,6 +165,8 @@ fn escape_markup(text: &str) -> String {
             c if c.is_control() && c != '\n' && c != '\t' => escaped.push(' '),
             // Unicode line and paragraph separators: some readers would start a new line here.
             '\u{2028}' | '\u{2029}' => escaped.push(' '),
+            // Written out: a model or person would read the words in another order than the scanner did.
+            c if is_direction_mark(c) => escaped.extend(c.escape_unicode()),
             c => escaped.push(c),
         }
     }

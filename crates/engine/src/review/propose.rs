@@ -155,7 +155,7 @@ fn enqueue_review_once(
                 let writes = plan_proposed_usage(engine, caller, review);
                 // No new review, but this run has proposed it as well.
                 if !writes.is_empty() {
-                    engine.backend.commit_later(Change { writes, ..Change::new(caller.tenant, review.created_at) });
+                    engine.commit_later(Change { writes, ..Change::new(caller.tenant, review.created_at) });
                 }
                 return Ok(ProposalOutcome::Waiting { review: Box::new(existing), new: false });
             }

@@ -33,6 +33,7 @@
 //! - `rule_list`: all rules with examples, for the documentation and the tests
 //! - `scan_counters`: findings per rule since the process started
 //! - `classifier`: optional model that judges planted orders beside the rules
+//! - `stored_text`: names, ids and other strings beside memories
 //!
 //! Views and decoding
 //! - `view`: a rewritten text with the original offset of each byte
@@ -89,6 +90,7 @@ pub mod scan_counters;
 mod merge;
 mod rule_list;
 mod scan;
+mod stored_text;
 
 // Views and decoding.
 mod base85;
@@ -144,6 +146,8 @@ pub use crate::model::refusal::{Concern, Severity};
 use serde::{Deserialize, Serialize};
 
 pub use rule_list::{Rule, rules};
+pub(crate) use stored_text::find_secrets;
+pub use stored_text::{TextClass, find_token_format};
 
 use view::View;
 
@@ -189,6 +193,11 @@ const READINGS_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// All findings of a text, ordered by start. Linear in the text.
 pub fn inspect(text: &str) -> Vec<Finding> {
+    merge::merge_hits(text, collect_hits(text))
+}
+
+/// The hits of all rules in all views, unordered, with spans of the original.
+fn collect_hits(text: &str) -> Vec<scan::RuleHit> {
     let mut findings = Vec::new();
     // Counted in the original only: the rule is about the volume of pasted lines, not about what they hide.
     raw_logs::find_raw_log(text, &mut findings);
@@ -205,7 +214,7 @@ pub fn inspect(text: &str) -> Vec<Finding> {
         }
         scan_and_queue(&view, &mut findings, &mut queue, &mut budget);
     }
-    merge::merge_hits(text, findings)
+    findings
 }
 
 /// Scans one view, adds its hits with original spans, and queues the texts decoded from it.
@@ -244,9 +253,18 @@ pub fn decide_verdict(findings: &[Finding], strictness: Strictness) -> ScanVerdi
 
 /// Scans a text and redacts its secrets. For notes and reasons that are stored beside an action whatever they contain.
 pub fn without_secrets(text: String) -> String {
-    match inspect(&text).as_slice() {
+    match find_secrets(&text, TextClass::Free).as_slice() {
         [] => text,
         findings => redact_secrets(&text, findings),
+    }
+}
+
+/// As [`without_secrets`], for a name or id of another system, or a message that names one: only known token formats
+/// count.
+pub fn redact_identifier(name: String) -> String {
+    match find_secrets(&name, TextClass::Identifier).as_slice() {
+        [] => name,
+        findings => redact_secrets(&name, findings),
     }
 }
 

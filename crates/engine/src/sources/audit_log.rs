@@ -130,7 +130,7 @@ fn append_entry(
             .with_field("what", entry_name)
             .with_scope(Some(Scope::Workspace));
         // Queued for the next group commit: the caller does not wait for the disk a second time.
-        engine.backend.commit_later(Change::new(caller.tenant, now).with_event(event));
+        engine.commit_later(Change::new(caller.tenant, now).with_event(event));
     }
     Ok(answer)
 }

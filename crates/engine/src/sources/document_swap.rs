@@ -80,7 +80,7 @@ impl<'a> DocumentLease<'a> {
             at: now,
             body: json!({}),
         };
-        engine.backend.commit_setup(Change::new(caller.tenant, now).with_write(Write::Row(row)))?;
+        engine.commit_setup(Change::new(caller.tenant, now).with_write(Write::Row(row)))?;
         Ok(DocumentLease { engine, caller, acquired_at: now, lease_id: id, lease_state: state })
     }
 

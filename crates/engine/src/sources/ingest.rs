@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::Engine;
-use crate::gate::{check_label, check_text, normalize_new_path, normalize_path};
+use crate::gate::{check_label, check_secret, check_text, normalize_new_path, normalize_path};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::memory::{Draft, Memory};
@@ -85,6 +85,8 @@ impl Engine {
         self.ensure_memory_enabled()?;
         admins_only(caller)?;
         let path = normalize_new_path(&input.path, self.limits())?;
+        // The record keeps the path even if the gate refuses every chunk.
+        check_secret("path", &path)?;
         check_text("document", &input.text)?;
         if let Some(category) = input.category.as_ref().filter(|category| !category.is_empty()) {
             check_label("category", category, self.limits())?;

@@ -336,7 +336,7 @@ fn store_summary(
     for old in older.into_iter().filter(|old| old.id != id).skip(SUMMARIES_KEPT_MAX - 1) {
         change = change.with_write(Write::DeleteRow { kind: RowKind::Summaries, id: old.id });
     }
-    engine.backend.commit_later(change);
+    engine.commit_later(change);
     Ok(())
 }
 

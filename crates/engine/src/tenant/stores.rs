@@ -149,7 +149,7 @@ pub(crate) fn store_for_write(engine: &Engine, caller: &Caller, slug: &str) -> R
         (Some(store), _) if store.archived_at.is_none() => Ok(store),
         (None, Some(builtin)) => {
             let store = builtin.to_store(StoreId(engine.clock.fresh_id()), engine.clock.now());
-            match engine.backend.commit_setup(plan_new_store(caller, &store)) {
+            match engine.commit_setup(plan_new_store(caller, &store)) {
                 // Fail now: the save itself would only wait for the same database once more.
                 Err(error @ (StoreError::Busy(_) | StoreError::Unavailable(_))) => Err(error.into()),
                 // A failed guard means that another process has created it; read that one.

@@ -8,12 +8,14 @@
 //! - `chunks`: documents cut into pieces along their headings
 //! - `normalize`: one form for texts that people consider the same, and a keyed digest of it
 //! - `digest`: SHA-256 in hex
+//! - `direction_marks`: characters that change the direction of displayed text
 //! - `decode_error`: JSON errors by field, without the value
 //! - `plural`: `1 memory`, `2 memories`
 
 pub mod chunks;
 pub mod decode_error;
 pub mod digest;
+pub mod direction_marks;
 pub mod entities;
 pub(crate) mod html;
 pub(crate) mod markdown;

@@ -74,7 +74,7 @@ pub(super) fn restore_archived_ahead(
         }
     }
     // Last, so that an upkeep that is interrupted starts again.
-    engine.backend.commit_setup(with_archival_time(Change::new(tenant, now)))?;
+    engine.commit_setup(with_archival_time(Change::new(tenant, now)))?;
     Ok(restored)
 }
 
@@ -102,7 +102,7 @@ fn restore_memory(engine: &Engine, tenant: TenantId, memory: &Memory, now: Times
         memory.state = before.memory.state;
         memory.archived_at = before.memory.archived_at;
     });
-    match engine.backend.commit_setup(change) {
+    match engine.commit_setup(change) {
         Ok(_) => Ok(1),
         Err(StoreError::Guard(_)) => Ok(0),
         Err(error) => Err(error.into()),

@@ -90,7 +90,7 @@ impl<'a> WorkLease<'a> {
             self.guarded_change(now, stored.map(|lease| lease.row_state())).with_write(Write::Row(lease.to_row()));
         // `commit_setup`: a lease is no effect of the call under an idempotency key.
         // The guard on the stored holder lets one of several successors win.
-        match self.engine.backend.commit_setup(change) {
+        match self.engine.commit_setup(change) {
             Ok(_) => {
                 let renewed = self.lease.replace(lease).is_some();
                 Ok(if renewed { LeaseStatus::Held } else { LeaseStatus::Acquired })

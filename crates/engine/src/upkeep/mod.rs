@@ -213,14 +213,14 @@ fn archive_batch(
         batch.iter().map(|memory| quota::plan_archive(engine, &caller, memory, operation, name, now, None)).collect();
     // `commit_setup`: these memories are due anyway, so archiving is no effect of a call under an idempotency key.
     let whole_batch = steps.iter().cloned().fold(Change::new(tenant, now), Change::with_change);
-    match engine.backend.commit_setup(clock_jump::with_archival_time(whole_batch)) {
+    match engine.commit_setup(clock_jump::with_archival_time(whole_batch)) {
         Ok(_) => return Ok(batch.len() as u64),
         Err(StoreError::Guard(_)) => {}
         Err(error) => return Err(error.into()),
     }
     let mut archived = 0;
     for step in steps {
-        match engine.backend.commit_setup(clock_jump::with_archival_time(step)) {
+        match engine.commit_setup(clock_jump::with_archival_time(step)) {
             Ok(_) => archived += 1,
             Err(StoreError::Guard(_)) => {}
             Err(error) => return Err(error.into()),

@@ -17,7 +17,7 @@ use crate::model::id::TenantId;
 use crate::model::row::{Row, RowFilter, RowKind, SideRecord};
 use crate::ports::change::{Change, CommitResult, Write};
 use crate::ports::retry::retry_times;
-use crate::ports::{Backend, row};
+use crate::ports::row;
 use crate::text::digest::content_sha256;
 
 /// Hours an answer is kept for a repeated request.
@@ -116,16 +116,20 @@ pub(crate) struct IdempotencyMark {
 }
 
 impl IdempotencyMark {
-    pub(crate) fn commit(&self, backend: &dyn Backend, change: Change) -> Result<CommitResult, StoreError> {
+    pub(crate) fn commit(
+        &self,
+        change: Change,
+        commit: impl FnOnce(Change) -> Result<CommitResult, StoreError>,
+    ) -> Result<CommitResult, StoreError> {
         // Locked during the commit: of two concurrent changes only one may carry the mark.
         let mut row = self.row.lock().unwrap_or_else(PoisonError::into_inner);
         // A change without writes only logs an event, such as a refusal: the call may be repeated.
         let has_effect = change.tenant == self.tenant && !change.writes.is_empty();
         let Some(mark) = row.clone().filter(|_| has_effect) else {
             drop(row);
-            return backend.commit(change);
+            return commit(change);
         };
-        let committed = backend.commit(change.with_write(Write::Row(mark)))?;
+        let committed = commit(change.with_write(Write::Row(mark)))?;
         *row = None;
         Ok(committed)
     }

@@ -22,6 +22,7 @@ use crate::model::refusal::Refusal;
 use crate::model::row::RowKind;
 use crate::model::vocabulary::Operation;
 use crate::ports::change::{Change, CommitResult};
+use crate::ports::scanned_change::ScannedChange;
 use crate::ports::{StoreCallback, refusals};
 use crate::recall::lineage;
 use crate::tenant::erasures;
@@ -76,7 +77,7 @@ impl Engine {
     }
 
     /// Queues the change of a step in the backend's writer; calls `answer` when it is durable.
-    pub fn submit_save(&self, change: Arc<Change>, answer: StoreCallback<CommitResult>) {
+    pub fn submit_save(&self, change: Arc<ScannedChange>, answer: StoreCallback<CommitResult>) {
         self.backend.submit(change, answer);
     }
 

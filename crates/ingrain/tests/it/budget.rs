@@ -14,7 +14,8 @@ use engine::model::memory::{Draft, Evidence, Memory, Version};
 use engine::model::row::{Row, RowFilter, RowKind};
 use engine::model::vocabulary::{EvidenceKind, Kind};
 use engine::policy::Readable;
-use engine::ports::change::{Change, CommitResult};
+use engine::ports::change::CommitResult;
+use engine::ports::scanned_change::ScannedChange;
 use engine::ports::{
     Address, Backend, BackendHealth, CandidateQuery, CandidateSet, Clock, Filter, PageRequest, PlaceState, Tenant,
 };
@@ -155,13 +156,13 @@ impl Backend for Torn {
             false => self.whole.find_candidates(readable, find),
         }
     }
-    fn commit(&self, change: Change) -> Result<CommitResult, StoreError> {
+    fn commit(&self, change: ScannedChange) -> Result<CommitResult, StoreError> {
         self.whole.commit(change)
     }
     fn live_counts(&self, tenant: TenantId) -> Result<Vec<(String, u64)>, StoreError> {
         self.whole.live_counts(tenant)
     }
-    fn commit_later(&self, change: Change) {
+    fn commit_later(&self, change: ScannedChange) {
         self.whole.commit_later(change);
     }
     fn flush(&self) -> Result<(), StoreError> {

@@ -168,8 +168,7 @@ fn control_characters_in_names_are_escaped() {
     let world = World::new();
     let odd = world.run("remember --conversation c1 --path", &["a/\u{202e}gpj.exe", "words"]);
     assert!(odd.exit == 2 && odd.stderr.contains("shape.path") && !odd.stderr.contains('\u{202e}'), "{odd:?}");
-    let save = "remember --conversation c1 --path a/gpj --title";
-    let ran = world.run(save, &["\u{202e}gpj.exe", "words \u{202e}\u{200f}here"]);
+    let ran = world.run("remember --conversation c1 --path a/gpj", &["words \u{202e}\u{200f}here"]);
     assert!(ran.exit == 0 && !ran.stdout.contains('\u{202e}'), "{ran:?}");
     let outs = ["list", "search words", "read a/gpj", "history a/gpj", "inspect a/gpj", "events"];
     for line in outs {
@@ -178,6 +177,30 @@ fn control_characters_in_names_are_escaped() {
     }
     // A program gets the bytes as they are.
     assert!(text(&world.json("read a/gpj", &[])["content"]).contains('\u{202e}'));
+}
+
+#[test]
+fn characters_that_turn_the_direction_of_text_are_refused_in_names_and_titles() {
+    let world = World::new();
+    for (line, value, field) in [
+        ("remember --conversation c1 words --title", "\u{202e}gpj.exe", "the title holds U+202E"),
+        ("remember --conversation c1 words --hint", "when \u{2066}asked", "the recall hint holds U+2066"),
+        ("remember --conversation c1 words --tag", "a\u{200f}b", "a tag holds U+200F"),
+        ("remember --conversation c1 words --speaker", "ann\u{61c}", "the speaker holds U+061C"),
+        ("remember words --conversation", "c\u{202d}1", "the conversation holds U+202D"),
+        ("search words --as", "agent:a\u{2069}b", "the agent holds U+2069"),
+        ("store create cranes --title", "\u{200e}cranes", "the title holds U+200E"),
+        ("key create --for agent:a", "k\u{202a}", "the name of the key holds U+202A"),
+        ("run open", "r\u{202b}", "the run holds U+202B"),
+    ] {
+        let ran = world.run(line, &[value]);
+        assert!(ran.exit == 2 && ran.stderr.contains("shape.direction_mark"), "{line}: {ran:?}");
+        assert!(ran.stderr.contains(field) && !ran.stderr.contains(value), "{line}: {ran:?}");
+    }
+    // In content they stay, and a model sees them written out.
+    world.json("remember --as user:ann --store user_memory", &["cranes \u{202e}desaerg are"]);
+    let block = world.run("context --as user:ann cranes", &[]);
+    assert!(block.stdout.contains("cranes \\u{202e}desaerg are"), "{block:?}");
 }
 
 #[test]

@@ -29,6 +29,7 @@ mod safety;
 mod scanner;
 mod serving;
 mod skills;
+mod stored_strings;
 mod summaries;
 mod tour;
 mod window;

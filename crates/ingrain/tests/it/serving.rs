@@ -44,7 +44,16 @@ impl Serving {
         self.answer("POST", path, &format!("idempotency-key: {key}\r\n"), body)
     }
 
-    fn answer(&self, method: &str, path: &str, headers: &str, body: &str) -> Option<(u16, String, String)> {
+    /// Ends the server in good order; returns what it logged.
+    pub fn end(mut self) -> String {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &id]).status().expect("kill runs").success());
+        let mut log = String::new();
+        self.child.stderr.take().expect("a pipe").read_to_string(&mut log).expect("text");
+        log
+    }
+
+    pub fn answer(&self, method: &str, path: &str, headers: &str, body: &str) -> Option<(u16, String, String)> {
         let mut line = TcpStream::connect(&self.address).ok()?;
         let (length, address) = (body.len(), &self.address);
         write!(

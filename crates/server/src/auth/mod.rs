@@ -19,7 +19,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use engine::Engine;
 use engine::admin::keys::KEY_MARK;
-use engine::gate::check_name;
+use engine::gate::{check_caller, check_name};
 use engine::model::caller::Caller;
 use engine::model::id::TenantId;
 use engine::model::key::{Key, Settable};
@@ -136,6 +136,8 @@ impl Authenticator {
         }
         // After the headers, because grants belong to the principal that these may change.
         self.grants.add_grants(&mut caller);
+        // Before anything of it is logged or stored, whichever of key, token, headers and grants named it.
+        check_caller(&caller, &app.entrance.engine().settings.limits)?;
         let (operator, rate_bucket) = (identity.operator, identity.rate_bucket);
         Ok(AuthenticatedCaller { caller, operator, proof: proof.clone(), rate_bucket })
     }

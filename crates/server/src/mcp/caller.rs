@@ -4,6 +4,7 @@
 use std::sync::{Arc, OnceLock};
 
 use axum::http::request::Parts;
+use engine::gate::check_name;
 use engine::model::caller::Caller;
 use engine::model::vocabulary::Role;
 use rmcp::RoleServer;
@@ -42,6 +43,8 @@ pub(super) fn door_for_request(door: &Door, context: &RequestContext<RoleServer>
         CallerSource::Fixed => Ok(door.clone()),
         CallerSource::ClientName => {
             let name = context.client_info().and_then(|info| sanitize_client_name(&info.name));
+            // A client that gives a token as its name keeps the name it was started with.
+            let name = name.filter(|name| check_name("client", name, &door.entrance.engine().settings.limits).is_ok());
             Ok(match name {
                 Some(name) => Door { caller: Arc::new(with_agent_name(&door.caller, &name)), ..door.clone() },
                 None => door.clone(),

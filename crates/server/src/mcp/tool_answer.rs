@@ -3,6 +3,7 @@
 
 use engine::model::error::Error;
 use engine::model::refusal::Refusal;
+use engine::safety::redact_identifier;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 
@@ -93,7 +94,7 @@ impl From<Error> for ToolProblem {
                 ToolProblem::new(code, "the memory is not reachable right now")
                     .with_hint("go on without it, or try again later")
             }
-            other => ToolProblem::new(code, other.to_string()),
+            other => ToolProblem::new(code, redact_identifier(other.to_string())),
         }
     }
 }

@@ -118,7 +118,7 @@ fn what_was_let_in_before_its_tenant_was_erased_is_not_written_after() {
         panic!("to be written")
     };
     house.engine.erase(&admin, &EraseTarget::Tenant("acme".to_owned()), Some("gone".to_owned()), true).expect("erased");
-    let answer = house.engine.resume_save(&admin, saving, house.backend.commit(change));
+    let answer = house.engine.resume_save(&admin, saving, house.backend.commit(change.scanned()));
     assert_eq!(answer.err().map(|error| error.code()), Some("conflict.erased"));
 }
 

@@ -41,7 +41,7 @@ fn work_of_a_process_that_died_is_taken_up() {
         at: until,
         body: json!({ "work": "upkeep", "holder": holder, "until": until }),
     };
-    house.backend.commit(Change::new(tenant, now).with_write(Write::Row(lease))).expect("writes");
+    house.backend.commit(Change::new(tenant, now).with_write(Write::Row(lease)).scanned()).expect("writes");
     let upkeep = || {
         let done = engine.upkeep(tenant, UpkeepOptions::default()).expect("keeps");
         // How it went about it is another question.

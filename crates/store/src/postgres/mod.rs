@@ -33,6 +33,7 @@ use engine::model::memory::{Memory, Version};
 use engine::model::row::{Row, RowFilter, RowKind};
 use engine::policy::Readable;
 use engine::ports::change::{Change, CommitResult};
+use engine::ports::scanned_change::ScannedChange;
 use engine::ports::{
     Address, Backend, BackendHealth, CandidateQuery, CandidateSet, Filter, PageRequest, PlaceState, Tenant,
 };
@@ -141,7 +142,7 @@ impl Postgres {
 }
 
 impl Backend for Postgres {
-    fn commit(&self, change: Change) -> Result<CommitResult, StoreError> {
+    fn commit(&self, change: ScannedChange) -> Result<CommitResult, StoreError> {
         // In a transaction of its own: other writers wait for its lock on the table until it ends.
         self.ensure_model_indexes(&change);
         let committed = self.block_on(writer::commit(&self.pool, &change))?;
@@ -153,8 +154,8 @@ impl Backend for Postgres {
         Ok(committed)
     }
 
-    fn commit_later(&self, change: Change) {
-        self.writer.commit_later(change);
+    fn commit_later(&self, change: ScannedChange) {
+        self.writer.commit_later(change.into_change());
     }
 
     fn flush(&self) -> Result<(), StoreError> {

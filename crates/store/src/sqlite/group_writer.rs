@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use engine::model::error::StoreError;
-use engine::ports::change::{Change, CommitResult};
+use engine::ports::change::CommitResult;
+use engine::ports::scanned_change::ScannedChange;
 use engine::ports::{StoreCallback, Tenant};
 use rusqlite::Connection;
 
@@ -17,9 +18,9 @@ use crate::sync::lock;
 
 /// One queued piece of work and the callback for its outcome.
 pub(super) enum WriteJob {
-    Commit(Arc<Change>, StoreCallback<CommitResult>),
+    Commit(Arc<ScannedChange>, StoreCallback<CommitResult>),
     /// Retried until the file is free, so the caller may stop waiting; optional callback.
-    Later(Arc<Change>, Option<StoreCallback<()>>),
+    Later(Arc<ScannedChange>, Option<StoreCallback<()>>),
     Tenant(Tenant, StoreCallback<Tenant>),
     Flush(StoreCallback<()>),
 }

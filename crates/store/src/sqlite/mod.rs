@@ -36,7 +36,8 @@ use engine::model::id::{MemoryId, TenantId, VersionId};
 use engine::model::memory::{Memory, Version};
 use engine::model::row::{Row, RowFilter, RowKind};
 use engine::policy::Readable;
-use engine::ports::change::{Change, CommitResult};
+use engine::ports::change::CommitResult;
+use engine::ports::scanned_change::ScannedChange;
 use engine::ports::{
     Address, Backend, BackendHealth, CandidateQuery, CandidateSet, Filter, PageRequest, PlaceState, StoreCallback,
     Tenant,
@@ -185,12 +186,12 @@ impl Sqlite {
 }
 
 impl Backend for Sqlite {
-    fn commit(&self, change: Change) -> Result<CommitResult, StoreError> {
+    fn commit(&self, change: ScannedChange) -> Result<CommitResult, StoreError> {
         self.check_writable()?;
         self.writer.commit(change).map_err(|error| self.file.add_file_name(error))
     }
 
-    fn submit(&self, change: Arc<Change>, answer: StoreCallback<CommitResult>) {
+    fn submit(&self, change: Arc<ScannedChange>, answer: StoreCallback<CommitResult>) {
         match self.check_writable() {
             Ok(()) => {
                 let file = self.file.clone();
@@ -205,11 +206,11 @@ impl Backend for Sqlite {
         true
     }
 
-    fn commit_later(&self, change: Change) {
+    fn commit_later(&self, change: ScannedChange) {
         self.writer.commit_later(change);
     }
 
-    fn commit_later_with_callback(&self, change: Change, answer: StoreCallback<()>) {
+    fn commit_later_with_callback(&self, change: ScannedChange, answer: StoreCallback<()>) {
         let file = self.file.clone();
         let callback = move |outcome: Result<_, _>| answer(outcome.map_err(|error| file.add_file_name(error)));
         self.writer.commit_soon(change, Box::new(callback));

@@ -9,7 +9,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use engine::model::error::StoreError;
-use engine::ports::change::{Change, CommitResult};
+use engine::ports::change::CommitResult;
+use engine::ports::scanned_change::ScannedChange;
 use engine::ports::{StoreCallback, Tenant};
 
 use super::fault::clone_error;
@@ -58,20 +59,20 @@ impl Writer {
         self.sync_count.load(Ordering::Relaxed)
     }
 
-    pub(super) fn commit(&self, change: Change) -> Result<CommitResult, StoreError> {
+    pub(super) fn commit(&self, change: ScannedChange) -> Result<CommitResult, StoreError> {
         self.submit_and_wait(|answer| WriteJob::Commit(Arc::new(change), answer))
     }
 
     /// Queues the change even where the queue is empty: the caller's thread must not be used for writing.
-    pub(super) fn submit(&self, change: Arc<Change>, answer: StoreCallback<CommitResult>) {
+    pub(super) fn submit(&self, change: Arc<ScannedChange>, answer: StoreCallback<CommitResult>) {
         self.queue.push_job(WriteJob::Commit(change, answer));
     }
 
-    pub(super) fn commit_later(&self, change: Change) {
+    pub(super) fn commit_later(&self, change: ScannedChange) {
         self.queue.push_job(WriteJob::Later(Arc::new(change), None));
     }
 
-    pub(super) fn commit_soon(&self, change: Change, answer: StoreCallback<()>) {
+    pub(super) fn commit_soon(&self, change: ScannedChange, answer: StoreCallback<()>) {
         self.queue.push_job(WriteJob::Later(Arc::new(change), Some(answer)));
     }
 

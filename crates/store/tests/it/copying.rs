@@ -212,7 +212,7 @@ fn nobody_writes(target: &Database) -> bool {
         jiff::Timestamp::UNIX_EPOCH,
     );
     let change = engine::ports::change::Change::new(tenant.id, jiff::Timestamp::UNIX_EPOCH).with_event(event);
-    backend.commit(change).is_err()
+    backend.commit(change.scanned()).is_err()
 }
 
 #[test]

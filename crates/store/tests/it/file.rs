@@ -37,7 +37,7 @@ fn what_was_written_is_there_when_it_is_opened_again() {
     let (memory, tenant) = {
         let backend = open(&path).unwrap();
         let world = World::new(&*backend);
-        backend.commit_later(world.change().with_write(Write::CountRunSave { run: "r1".to_owned() }));
+        backend.commit_later(world.change().with_write(Write::CountRunSave { run: "r1".to_owned() }).scanned());
         (world.remember("c1", "apple pie"), world.tenant)
     };
     let backend = open(&path).unwrap();
@@ -47,7 +47,10 @@ fn what_was_written_is_there_when_it_is_opened_again() {
     let find = CandidateQuery { words: words::parse_query("apple"), pool: 5, ..CandidateQuery::default() };
     assert_eq!(backend.find_candidates(&world.all(), &find).unwrap().candidates.len(), 1);
     let guard = Guard::RunSavesLeft { run: "r1".to_owned(), saves_max: 1 };
-    assert!(backend.commit(world.change().with_guard(guard)).is_err(), "dropping writes what was handed over");
+    assert!(
+        backend.commit(world.change().with_guard(guard).scanned()).is_err(),
+        "dropping writes what was handed over"
+    );
     assert_eq!(backend.health().unwrap().memories, 1);
 }
 
@@ -107,9 +110,9 @@ fn what_was_rolled_back_does_not_come_back_over_others() {
         let taken = world.entry("c1", at_path("a/b", &format!("too late {round}")));
         // A rollback reads the log only if it holds committed pages.
         raw.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(())).unwrap();
-        one.commit(rows("ours", 200).with_write(Write::Entry(Box::new(taken)))).unwrap_err();
+        one.commit(rows("ours", 200).with_write(Write::Entry(Box::new(taken))).scanned()).unwrap_err();
         // Far enough to stand where the other's pages stood.
-        other.commit(rows("theirs", 250)).unwrap();
+        other.commit(rows("theirs", 250).scanned()).unwrap();
         let theirs = beside.remember("c1", &format!("theirs {round}"));
         let ours = world.remember("c1", &format!("ours {round}"));
         for backend in [&one, &other] {
@@ -139,7 +142,7 @@ fn what_a_writer_remembers_is_true() {
     };
     let save = |guard: &Guard, text: &str| {
         let entry = world.entry("c1", draft(text));
-        one.commit(world.change().with_guard(guard.clone()).with_write(Write::Entry(Box::new(entry)))).is_ok()
+        one.commit(world.change().with_guard(guard.clone()).with_write(Write::Entry(Box::new(entry))).scanned()).is_ok()
     };
     let open = Guard::RowInState { kind: RowKind::Stores, id: "lessons".to_owned(), state: Some("open".to_owned()) };
     let keyless = Guard::RowCountIs { kind: RowKind::Bans, state: "key", count: 0 };
@@ -147,21 +150,21 @@ fn what_a_writer_remembers_is_true() {
         (open, row(RowKind::Stores, "lessons", "archived"), row(RowKind::Stores, "lessons", "open")),
         (keyless, row(RowKind::Bans, "k", "key"), Write::DeleteRow { kind: RowKind::Bans, id: "k".to_owned() }),
     ] {
-        one.commit(world.change().with_write(ours.clone())).unwrap();
+        one.commit(world.change().with_write(ours.clone()).scanned()).unwrap();
         assert!(save(&guard, "as it was") && save(&guard, "and still is"), "{guard:?}");
-        other.commit(beside.change().with_write(theirs.clone())).unwrap();
+        other.commit(beside.change().with_write(theirs.clone()).scanned()).unwrap();
         assert!(!save(&guard, "not any more") && !save(&guard, "nor later"), "{guard:?}");
-        one.commit(world.change().with_write(ours)).unwrap();
+        one.commit(world.change().with_write(ours).scanned()).unwrap();
         assert!(save(&guard, "again"), "{guard:?}");
         // By its own hand too.
-        one.commit(world.change().with_write(theirs)).unwrap();
+        one.commit(world.change().with_write(theirs).scanned()).unwrap();
         assert!(!save(&guard, "no longer"), "{guard:?}");
     }
     let live = |name: &str| {
         [&one, &other].map(|backend| backend.place_state(world.tenant, &conversation_place(name)).unwrap())
     };
     world.remember("c2", "before");
-    other.commit(beside.change().with_write(Write::Erase { place: conversation_place("c2") })).unwrap();
+    other.commit(beside.change().with_write(Write::Erase { place: conversation_place("c2") }).scanned()).unwrap();
     world.remember("c2", "after");
     assert_eq!(live("c2").map(|place| place.live), [1, 1], "in the place as it is now");
     for round in 0..3 {
@@ -192,7 +195,7 @@ fn who_has_it_open_while_a_newer_program_comes_is_told() {
     let find = CandidateQuery { words: words::parse_query("apple"), pool: 5, ..CandidateQuery::default() };
     let told: StoreError =
         std::iter::repeat_with(|| backend.find_candidates(&world.all(), &find)).find_map(Result::err).unwrap();
-    let saved = backend.commit(world.change().with_write(Write::CountRunSave { run: "r1".to_owned() }));
+    let saved = backend.commit(world.change().with_write(Write::CountRunSave { run: "r1".to_owned() }).scanned());
     let errors = [told, saved.unwrap_err(), backend.health().unwrap_err()];
     assert_eq!(errors.map(|error| error.code()), ["store.newer"; 3]);
 }
@@ -383,7 +386,7 @@ fn another_process() {
     for i in 0..200 {
         let entry = world.entry(&format!("c{number}"), draft(&format!("apple of process {number}, number {i}")));
         let id = entry.memory().id;
-        match backend.commit(world.change().with_write(Write::Entry(Box::new(entry)))) {
+        match backend.commit(world.change().with_write(Write::Entry(Box::new(entry))).scanned()) {
             Ok(_) => writeln!(out, "saved {id}").unwrap(),
             Err(error) => return writeln!(out, "failed {}", error.code()).unwrap(),
         }

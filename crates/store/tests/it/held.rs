@@ -19,8 +19,8 @@ fn a_file_somebody_else_holds_is_named() {
     other.execute_batch("begin immediate").unwrap();
     let change = || world.change().with_write(Write::CountRunSave { run: "r1".to_owned() });
     let (tell, told) = std::sync::mpsc::channel();
-    backend.submit(Arc::new(change()), Box::new(move |outcome| tell.send(outcome).unwrap()));
-    for error in [told.recv().unwrap().unwrap_err(), backend.commit(change()).unwrap_err()] {
+    backend.submit(Arc::new(change().scanned()), Box::new(move |outcome| tell.send(outcome).unwrap()));
+    for error in [told.recv().unwrap().unwrap_err(), backend.commit(change().scanned()).unwrap_err()] {
         let named = format!("{error:?}").contains(&path.display().to_string());
         assert_eq!((error.code(), named), ("store.busy", true), "{error:?}");
     }
@@ -37,8 +37,8 @@ fn who_waits_behind_a_held_file_hears_of_it_with_the_first() {
     let save = |path: &str| world.change().with_write(Write::Entry(Box::new(world.entry("c1", at_path(path, path)))));
     // More than two groups, so that most of them wait behind the first. Built beforehand: all must be queued before the
     // first one gives up.
-    let changes: Vec<_> = (0..600).map(|number| Arc::new(save(&format!("p/{number}")))).collect();
-    backend.commit_later(save("later"));
+    let changes: Vec<_> = (0..600).map(|number| Arc::new(save(&format!("p/{number}")).scanned())).collect();
+    backend.commit_later(save("later").scanned());
     let (tell, told) = std::sync::mpsc::channel();
     for change in changes {
         let tell = tell.clone();
@@ -64,10 +64,10 @@ fn what_reads_leave_behind_waits_for_nobody() {
     let other = rusqlite::Connection::open(&path).unwrap();
     other.execute_batch("begin immediate").unwrap();
     let save = || world.change().with_write(Write::CountRunSave { run: "r1".to_owned() });
-    (0..READS).for_each(|_| backend.commit_later(save()));
+    (0..READS).for_each(|_| backend.commit_later(save().scanned()));
     // Nor does who brings a change and has other things to do.
     let (tell, told) = std::sync::mpsc::channel();
-    backend.submit(Arc::new(save()), Box::new(move |outcome| tell.send(outcome).unwrap()));
+    backend.submit(Arc::new(save().scanned()), Box::new(move |outcome| tell.send(outcome).unwrap()));
     // Released only now: if one of the calls above had waited, it would have failed.
     other.execute_batch("rollback").unwrap();
     told.recv().unwrap().unwrap();

@@ -123,7 +123,7 @@ fn a_save_whose_answer_was_lost_is_not_made_twice() {
         proxy.armed.store(true, Ordering::SeqCst);
         let committing = {
             let (backend, change) = (Arc::clone(&backend), change.clone());
-            thread::spawn(move || backend.commit(change))
+            thread::spawn(move || backend.commit(change.scanned()))
         };
         // The second attempt waits behind the first, which the server has not finished yet.
         wait_until_a_writer_waits(&superuser).await;

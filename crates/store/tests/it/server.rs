@@ -191,7 +191,7 @@ fn of_64_patchers_in_two_processes_one_wins() {
             .enumerate()
             .map(|(i, change)| {
                 let backend = &pools[i % 2];
-                scope.spawn(move || backend.commit(change))
+                scope.spawn(move || backend.commit(change.scanned()))
             })
             .collect();
         threads.into_iter().map(|thread| thread.join().expect("ends")).collect()
@@ -237,7 +237,7 @@ fn a_full_pool_answers_unavailable() {
     });
     let change = world.change().with_write(Write::Row(row_of(1)));
     std::thread::scope(|scope| {
-        let busy = scope.spawn(|| backend.commit(change));
+        let busy = scope.spawn(|| backend.commit(change.scanned()));
         let mut answer = backend.list_tenants();
         while answer.is_ok() {
             answer = backend.list_tenants();
@@ -328,7 +328,7 @@ fn acknowledge(backend: &dyn Backend, tenant: engine::model::id::TenantId, numbe
         .with_write(Write::Row(row))
         .with_event(event);
     loop {
-        match backend.commit(change.clone()) {
+        match backend.commit(change.clone().scanned()) {
             // A guard that fails says the first attempt had come through after all.
             Ok(_) | Err(StoreError::Guard(_)) => return,
             Err(StoreError::Unavailable(_)) => {}

@@ -96,7 +96,7 @@ impl<'a> World<'a> {
     }
 
     pub(crate) fn commit(&self, change: Change) {
-        self.backend.commit(change).expect("commits");
+        self.backend.commit(change.scanned()).expect("commits");
     }
 
     /// A draft through the gate, as the agent of a conversation.

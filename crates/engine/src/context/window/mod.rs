@@ -139,5 +139,5 @@ fn log_cuts(engine: &Engine, caller: &Caller, request: &WindowRequest, cuts: &[W
             .with_field("window_tokens", request.window_tokens);
         change = change.with_event(event.with_scope(place.clone()));
     }
-    engine.backend.commit_later(change);
+    engine.commit_later(change);
 }

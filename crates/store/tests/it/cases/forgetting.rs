@@ -68,7 +68,7 @@ pub(crate) fn erasing_a_place_leaves_nothing(backend: &dyn Backend) {
     };
     find("goes");
     let committed =
-        backend.commit(world.change().with_write(Write::Erase { place: conversation_place("c1") })).unwrap();
+        backend.commit(world.change().with_write(Write::Erase { place: conversation_place("c1") }).scanned()).unwrap();
     assert_eq!(committed.erased_count, 2);
     assert_eq!(world.get(gone.id), None);
     assert_eq!(backend.list_versions(&world.all(), gone.id, None, 10).unwrap(), []);
@@ -81,9 +81,9 @@ pub(crate) fn erasing_a_place_leaves_nothing(backend: &dyn Backend) {
     let place = conversation_place("c1");
     assert!(backend.place_state(world.tenant, &place).unwrap().generation > generation);
     let guard = Guard::PlaceUnchanged { place: place.clone(), generation };
-    assert!(backend.commit(world.change().with_guard(guard)).is_err());
+    assert!(backend.commit(world.change().with_guard(guard).scanned()).is_err());
     let by_hash = Address::Hash { place, sha256: fresh.sha256.clone() };
     assert_eq!(backend.get_memory(&world.all(), &by_hash).unwrap(), Some(fresh));
     let again = world.change().with_write(Write::Erase { place: conversation_place("nowhere") });
-    assert_eq!(backend.commit(again).unwrap().erased_count, 0);
+    assert_eq!(backend.commit(again.scanned()).unwrap().erased_count, 0);
 }

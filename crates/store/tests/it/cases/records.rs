@@ -68,7 +68,7 @@ pub(crate) fn a_row_guard_looks_at_the_state(backend: &dyn Backend) {
     let check = |id: &str, state: Option<&str>, holds: bool| {
         let state = state.map(str::to_owned);
         let guard = Guard::RowInState { kind: RowKind::Reviews, id: id.to_owned(), state };
-        assert_eq!(backend.commit(world.change().with_guard(guard.clone())).is_ok(), holds, "{guard:?}");
+        assert_eq!(backend.commit(world.change().with_guard(guard.clone()).scanned()).is_ok(), holds, "{guard:?}");
     };
     check("a", Some("pending"), true);
     check("a", Some("approved"), false);
@@ -89,7 +89,7 @@ pub(crate) fn events_are_gapless_and_chained(backend: &dyn Backend) {
         .collect();
     std::thread::scope(|threads| {
         for change in changes {
-            threads.spawn(|| assert!(backend.commit(change).unwrap().last_event_seq > 1));
+            threads.spawn(|| assert!(backend.commit(change.scanned()).unwrap().last_event_seq > 1));
         }
     });
     let events = backend.events_after(world.tenant, 0, 1_000).unwrap();
@@ -104,7 +104,7 @@ pub(crate) fn events_are_gapless_and_chained(backend: &dyn Backend) {
     let page = backend.events_after(world.tenant, 77, 2).unwrap();
     assert_eq!(page.iter().map(|event| event.seq).collect::<Vec<_>>(), [78, 79]);
     assert_eq!(backend.events_after(world.tenant, u64::MAX, usize::MAX).unwrap(), []);
-    assert_eq!(backend.commit(world.change()).unwrap().last_event_seq, 0);
+    assert_eq!(backend.commit(world.change().scanned()).unwrap().last_event_seq, 0);
 }
 
 pub(crate) fn recalls_are_counted(backend: &dyn Backend) {
@@ -113,7 +113,7 @@ pub(crate) fn recalls_are_counted(backend: &dyn Backend) {
     let recall = |memories: Vec<_>| {
         let change = world.change().with_write(Write::CountRecalls { fading: memories.clone(), memories });
         let at = change.at;
-        backend.commit_later(change);
+        backend.commit_later(change.scanned());
         at
     };
     recall(vec![first.id]);

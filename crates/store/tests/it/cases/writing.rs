@@ -48,7 +48,7 @@ pub(crate) fn a_taken_path_or_hash_is_a_failed_guard(backend: &dyn Backend) {
         let entry = world.entry(conversation, draft);
         let mut change = world.change().with_write(Write::Entry(Box::new(entry)));
         change.guards = guards;
-        assert_eq!(backend.commit(change).err().map(guard_of), expected);
+        assert_eq!(backend.commit(change.scanned()).err().map(guard_of), expected);
     };
     let path = |c: &str| Guard::PathFree { place: conversation_place(c), path: "a/b".to_owned() };
     let hash = |c: &str| Guard::HashFree { place: conversation_place(c), sha256: second.sha256.clone() };
@@ -73,7 +73,7 @@ pub(crate) fn a_failed_guard_writes_nothing(backend: &dyn Backend) {
     let event =
         engine::model::event::EventBody::new(engine::model::event::EventName::Search, &world.agent("c1"), world.now());
     let change = world.change().with_guard(stale.clone()).with_write(Write::Entry(Box::new(entry))).with_event(event);
-    assert_eq!(guard_of(backend.commit(change).unwrap_err()), stale);
+    assert_eq!(guard_of(backend.commit(change.scanned()).unwrap_err()), stale);
     assert_eq!(world.get(id), None);
     assert_eq!(backend.last_event_seq(world.tenant).unwrap(), before);
     assert_eq!(backend.place_state(world.tenant, &conversation_place("c1")).unwrap().live, 1);
@@ -92,7 +92,7 @@ pub(crate) fn what_is_submitted_is_answered_once_it_is_written(backend: &dyn Bac
         let change = world.change().with_write(Write::Entry(Box::new(entry)));
         let change = if i % 2 == 1 { change.with_guard(stale.clone()) } else { change };
         let told = told.clone();
-        backend.submit(Arc::new(change), Box::new(move |done| told.send((i, done.is_ok())).unwrap()));
+        backend.submit(Arc::new(change.scanned()), Box::new(move |done| told.send((i, done.is_ok())).unwrap()));
     }
     drop(told);
     let mut answers: Vec<(usize, bool)> = heard.iter().collect();
@@ -111,8 +111,10 @@ pub(crate) fn of_64_patchers_one_wins(backend: &dyn Backend) {
     let change = |entry| world.change().with_guard(guard.clone()).with_write(Write::Entry(Box::new(entry)));
     let changes: Vec<_> = entries.into_iter().map(change).collect();
     let wins: usize = std::thread::scope(|threads| {
-        let running: Vec<_> =
-            changes.into_iter().map(|change| threads.spawn(|| usize::from(backend.commit(change).is_ok()))).collect();
+        let running: Vec<_> = changes
+            .into_iter()
+            .map(|change| threads.spawn(|| usize::from(backend.commit(change.scanned()).is_ok())))
+            .collect();
         running.into_iter().map(|thread| thread.join().unwrap()).sum()
     });
     assert_eq!(wins, 1);
@@ -134,7 +136,7 @@ pub(crate) fn what_fails_among_others_fails_alone(backend: &dyn Backend) {
     let changes: Vec<_> = (0..64).map(|i| if i % 8 == 3 { half(i) } else { whole(i) }).collect();
     let done: Vec<bool> = std::thread::scope(|threads| {
         let running: Vec<_> =
-            changes.into_iter().map(|change| threads.spawn(|| backend.commit(change).is_ok())).collect();
+            changes.into_iter().map(|change| threads.spawn(|| backend.commit(change.scanned()).is_ok())).collect();
         running.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     assert_eq!(done, (0..64).map(|i| i % 8 != 3).collect::<Vec<_>>());
@@ -167,7 +169,7 @@ pub(crate) fn versions_are_contiguous_and_newest_first(backend: &dyn Backend) {
     assert_eq!(backend.get_version(&world.all(), first.id).unwrap().as_ref(), Some(first));
     // A version whose predecessor is not the current version lost a race.
     let stale = world.revised(&versions[2].memory, draft("late"));
-    let error = backend.commit(world.change().with_write(Write::Entry(Box::new(stale)))).unwrap_err();
+    let error = backend.commit(world.change().with_write(Write::Entry(Box::new(stale))).scanned()).unwrap_err();
     assert!(matches!(guard_of(error), Guard::VersionIs { .. }));
 }
 
@@ -226,7 +228,7 @@ pub(crate) fn places_count_and_move(backend: &dyn Backend) {
     assert!(seen.windows(2).all(|pair| pair[0] < pair[1]), "{seen:?}");
 
     let check = |guard: Guard, holds: bool| {
-        assert_eq!(backend.commit(world.change().with_guard(guard.clone())).is_ok(), holds, "{guard:?}");
+        assert_eq!(backend.commit(world.change().with_guard(guard.clone()).scanned()).is_ok(), holds, "{guard:?}");
     };
     check(Guard::RoomLeft { place: place.clone(), live_max: 2 }, true);
     check(Guard::RoomLeft { place: place.clone(), live_max: 1 }, false);
@@ -246,7 +248,7 @@ pub(crate) fn turns_end_where_they_end(backend: &dyn Backend) {
     };
     let check = |conversation: &str, session: &str, turn: u32, holds: bool| {
         let guard = Guard::TurnsBefore { place: conversation_place(conversation), session: session.to_owned(), turn };
-        assert_eq!(backend.commit(world.change().with_guard(guard.clone())).is_ok(), holds, "{guard:?}");
+        assert_eq!(backend.commit(world.change().with_guard(guard.clone()).scanned()).is_ok(), holds, "{guard:?}");
     };
     check("c1", "s1", 1, true);
     turn("c1", "s1", 1);
@@ -265,7 +267,9 @@ pub(crate) fn a_run_saves_so_many(backend: &dyn Backend) {
     let world = World::new(backend);
     let save = |run: &str| {
         let guard = Guard::RunSavesLeft { run: run.to_owned(), saves_max: 3 };
-        backend.commit(world.change().with_guard(guard).with_write(Write::CountRunSave { run: run.to_owned() })).is_ok()
+        backend
+            .commit(world.change().with_guard(guard).with_write(Write::CountRunSave { run: run.to_owned() }).scanned())
+            .is_ok()
     };
     let done: Vec<bool> = (0..5).map(|_| save("r1")).collect();
     assert_eq!(done, [true, true, true, false, false]);
@@ -300,7 +304,7 @@ pub(crate) fn what_is_written_together_sees_each_other(backend: &dyn Backend) {
         world.change().with_guard(row_is(Some("open"))).with_write(row("closed")),
         world.change().with_guard(row_is(Some("open"))).with_write(entry("c2", "pear although the row moved")),
     ] {
-        backend.commit_later(change);
+        backend.commit_later(change.scanned());
     }
     backend.flush().unwrap();
     assert_eq!((place("c1").live, place("c2").live), (4, 1));
@@ -312,17 +316,17 @@ pub(crate) fn later_is_written_by_flush(backend: &dyn Backend) {
     let world = World::new(backend);
     let entries: Vec<_> = (0..20).map(|i| world.entry("c1", draft(&format!("later {i}")))).collect();
     for entry in entries {
-        backend.commit_later(world.change().with_write(Write::Entry(Box::new(entry))));
+        backend.commit_later(world.change().with_write(Write::Entry(Box::new(entry))).scanned());
     }
     backend.flush().unwrap();
     assert_eq!(backend.place_state(world.tenant, &conversation_place("c1")).unwrap().live, 20);
     // A guard that does not hold says that the change is not wanted any more: nobody needs to hear of it.
     let never = Guard::RoomLeft { place: conversation_place("c1"), live_max: 0 };
-    backend.commit_later(world.change().with_guard(never));
+    backend.commit_later(world.change().with_guard(never).scanned());
     assert!(backend.flush().is_ok());
     // Another failure does not affect other changes, and the next flush reports it once.
     let nobody = engine::model::id::TenantId(world.fresh());
-    backend.commit_later(engine::ports::change::Change::new(nobody, world.now()));
+    backend.commit_later(engine::ports::change::Change::new(nobody, world.now()).scanned());
     world.remember("c1", "after");
     assert!(backend.flush().is_err());
     assert!(backend.flush().is_ok());
