@@ -1,6 +1,6 @@
 //! Access control: what a caller may read, write, propose, import and delete. Pure tables over role, scope and store.
 
-use crate::model::caller::{Caller, Grant};
+use crate::model::caller::{Caller, Grant, person_of_principal};
 use crate::model::error::Error;
 use crate::model::id::TenantId;
 use crate::model::memory::Memory;
@@ -365,8 +365,9 @@ pub(crate) fn admins_only(caller: &Caller) -> Result<(), Error> {
 /// | user | if named as owner | in the user's own scope |
 /// | agent, service | no | no |
 ///
-/// All of them need the rule `memory.manage`. Nobody approves a promotion they proposed themselves, admins included, if
-/// the tenant has another person who can (`has_other_decider`). The proposer may always reject, see `review::decide`.
+/// All of them need the rule `memory.manage`. Nobody approves a promotion they proposed themselves, with whatever key,
+/// admins included, if the tenant has another person who can (`has_other_decider`). The proposer may always reject, see
+/// `review::decide`.
 pub(crate) fn may_decide(
     caller: &Caller,
     review: &Review,
@@ -378,7 +379,7 @@ pub(crate) fn may_decide(
         && match (caller.role, path_owners) {
             (Role::Admin, _) => true,
             (Role::Agent | Role::Service, _) => false,
-            (Role::Reviewer | Role::User, Some(reviewers)) => reviewers.contains(&caller.principal),
+            (Role::Reviewer | Role::User, Some(reviewers)) => reviewers.iter().any(|name| is_named(caller, name)),
             (Role::Reviewer, None) => true,
             (Role::User, None) => is_own_scope,
         };
@@ -389,11 +390,16 @@ pub(crate) fn may_decide(
         };
         return Err(Refusal::new("policy.reviewers_only", message));
     }
-    if has_other_decider && review.action == Action::Promote && review.proposer == caller.principal {
+    if has_other_decider && review.action == Action::Promote && review.is_own_proposal(caller) {
         let message = "the proposer of a promotion cannot decide it: ask another reviewer";
         return Err(Refusal::new("policy.own_proposal", message));
     }
     Ok(())
+}
+
+/// Whether an owner rule names this caller: by its principal, or by the person under another role.
+fn is_named(caller: &Caller, name: &str) -> bool {
+    name == caller.principal || (caller.person.is_some() && person_of_principal(name) == caller.person())
 }
 
 #[cfg(test)]

@@ -89,6 +89,8 @@ pub fn build_caller(config: &Config) -> Result<Caller, Failure> {
     let caller = Caller {
         // Agents and services act for a user only if `--user` names one.
         user: base.user.or_else(|| non_empty(&config.user)),
+        // The login name: a local admin is the same person as the key that names it.
+        person: base.person.or_else(|| non_empty(&config.operator)).filter(|_| !base.role.is_program()),
         conversation: non_empty(&config.conversation),
         session: non_empty(&config.session),
         run: non_empty(&config.run),

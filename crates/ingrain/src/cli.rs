@@ -256,6 +256,15 @@ fn validate_flag<T: std::str::FromStr<Err = String>>(text: &str) -> Result<Strin
     text.parse::<T>().map(|_| text.to_owned())
 }
 
+/// Flags of a call that `key create` keeps in the key.
+#[derive(Clone, Copy, Debug)]
+pub struct KeyFlags<'a> {
+    pub user: Option<&'a str>,
+    pub pipeline: Option<&'a str>,
+    pub unattended: bool,
+    pub revoke: &'a [String],
+}
+
 impl GlobalArgs {
     /// The given flags as settings, the topmost configuration layer.
     pub fn to_settings(&self) -> Vec<(&'static str, Value)> {
@@ -293,6 +302,13 @@ impl GlobalArgs {
     /// Targets of `erase`: values of `--user`, `--pipeline` and `--tenant`, ignoring configuration.
     pub fn erase_targets(&self) -> (Option<String>, Option<String>, Option<String>) {
         (self.user.clone(), self.pipeline.clone(), self.tenant.clone())
+    }
+
+    /// Rights of a new key that are named like the caller's own: `--user`, `--pipeline`, `--unattended` and `--revoke`,
+    /// ignoring configuration.
+    pub fn key_flags(&self) -> KeyFlags<'_> {
+        let (user, pipeline) = (self.user.as_deref(), self.pipeline.as_deref());
+        KeyFlags { user, pipeline, unattended: self.unattended, revoke: &self.revoke }
     }
 
     #[cfg(test)]

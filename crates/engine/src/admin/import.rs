@@ -18,6 +18,7 @@ use crate::policy::{self, Readable, WritePermit, admins_only};
 use crate::ports::change::{Change, Write};
 use crate::ports::transition::Transition;
 use crate::ports::{Address, embedding, refusals};
+use crate::recall::already_there;
 use crate::safety::{self, Concern};
 use crate::tenant::bans::{BanKey, KEYS_MAX};
 use crate::tenant::{bans, stores};
@@ -115,7 +116,7 @@ fn import_draft(
     })
 }
 
-/// Whether the same content is stored at the draft's address.
+/// Whether the same content is stored at the draft's address, as far as the caller may see it.
 fn is_already_saved(engine: &Engine, caller: &Caller, draft: &Draft) -> Result<bool, Error> {
     let store = stores::open_store(engine, caller, &draft.store)?;
     let scope = policy::scope_for(caller, store.scope, draft.system.as_deref())?;
@@ -126,7 +127,7 @@ fn is_already_saved(engine: &Engine, caller: &Caller, draft: &Draft) -> Result<b
         Some(path) => Address::Path { place, path },
         None => Address::Hash { place, sha256: sha256.clone() },
     };
-    let found = engine.backend.get_memory(&Readable::whole_tenant(caller.tenant), &address)?;
+    let found = already_there::find_memory(engine, caller, &address)?;
     Ok(found.is_some_and(|memory| memory.sha256 == sha256))
 }
 

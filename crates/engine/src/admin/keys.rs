@@ -229,6 +229,11 @@ fn check_key_rights(engine: &Engine, rights: &KeyRights) -> Result<(), Error> {
     rights.grants.keys().try_for_each(|system| check_name("system of a grant", system, engine.limits()))?;
     let may_set = |field| rights.may_set.contains(&field);
     match rights.role {
+        // A header cannot name them: who decides must be one person whatever a call says.
+        Role::Admin | Role::Reviewer if rights.user.is_none() => {
+            let message = format!("a key of role `{}` must name its person: add `user` (`--user NAME`)", rights.role);
+            Err(Error::invalid("key.person_missing", message))
+        }
         Role::User if rights.user.is_none() && !may_set(Settable::User) => {
             Err(Error::invalid("scope.user_missing", "a key of role `user` must name a user or may set one"))
         }

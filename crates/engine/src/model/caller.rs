@@ -7,6 +7,18 @@ use serde::{Deserialize, Serialize};
 use crate::model::id::TenantId;
 use crate::model::vocabulary::Role;
 
+/// The person behind all credentials of people that name nobody.
+pub(crate) const UNNAMED_PERSON: &str = "(unnamed)";
+
+/// The person that a principal names, such as `ana` in `reviewer:ana`. `None` for programs.
+pub(crate) fn person_of_principal(principal: &str) -> Option<&str> {
+    match principal.split_once(':') {
+        Some(("user" | "reviewer" | "admin", name)) => Some(name),
+        Some(_) => None,
+        None => Some(UNNAMED_PERSON),
+    }
+}
+
 /// Permission of a caller on one system's memories. Ordered: `Manage` includes `Read`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -43,6 +55,10 @@ pub struct Caller {
     /// The person this caller is, or acts for.
     #[serde(default)]
     pub user: Option<String>,
+    /// The person behind the credential, see [`Caller::person`]. Unlike `user`, no header changes it for those who
+    /// decide.
+    #[serde(default)]
+    pub person: Option<String>,
     #[serde(default)]
     pub conversation: Option<String>,
     #[serde(default)]
@@ -73,6 +89,7 @@ impl Caller {
             role,
             agent: None,
             user: None,
+            person: None,
             conversation: None,
             session: None,
             run: None,
@@ -96,7 +113,8 @@ impl Caller {
     }
 
     pub fn reviewer(tenant: TenantId, name: &str) -> Caller {
-        Caller::new(tenant, Role::Reviewer, format!("reviewer:{name}"))
+        let person = Some(name.to_owned());
+        Caller { person, ..Caller::new(tenant, Role::Reviewer, format!("reviewer:{name}")) }
     }
 
     pub fn agent(tenant: TenantId, name: &str) -> Caller {
@@ -111,7 +129,14 @@ impl Caller {
 
     pub fn user(tenant: TenantId, id: &str) -> Caller {
         let user = Some(id.to_owned());
-        Caller { user, ..Caller::new(tenant, Role::User, format!("user:{id}")) }
+        Caller { person: user.clone(), user, ..Caller::new(tenant, Role::User, format!("user:{id}")) }
+    }
+
+    /// The person this caller is: the identity that proposes and decides, the same with every key and token of that
+    /// person. `None` for programs. People without a name (keys older than names) count as one and the same person.
+    pub fn person(&self) -> Option<&str> {
+        let name = self.person.as_deref().unwrap_or(UNNAMED_PERSON);
+        (!self.role.is_program()).then_some(name)
     }
 
     pub fn in_conversation(mut self, conversation: &str) -> Caller {

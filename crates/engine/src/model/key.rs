@@ -105,17 +105,19 @@ impl Key {
     /// The caller of a call with this key, before headers are applied.
     pub fn to_caller(&self, tenant: TenantId) -> Caller {
         let rights = &self.rights;
-        // A key bound to a user or agent acts under that name, so its principal survives a rotation of the key.
+        // A key bound to a person or agent acts under that name: its principal survives a rotation of the key, and two
+        // keys of one person are one person.
         let name = match rights.role {
-            Role::User => rights.user.as_deref(),
+            Role::User | Role::Admin | Role::Reviewer => rights.user.as_deref(),
             Role::Agent | Role::Service => rights.agent.as_deref(),
-            Role::Admin | Role::Reviewer => None,
         };
+        let person = rights.user.clone().filter(|_| !rights.role.is_program());
         Caller {
             principal: format!("{}:{}", rights.role, name.unwrap_or(&self.name)),
             role: rights.role,
             agent: rights.agent.clone(),
             user: rights.user.clone(),
+            person,
             pipeline: rights.pipeline.clone(),
             unattended: rights.unattended,
             grants: rights.grants.clone(),

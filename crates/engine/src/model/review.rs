@@ -1,6 +1,6 @@
 //! Reviews: proposals that wait for a person's decision, tied to exact versions of their sources.
 
-use crate::model::caller::Caller;
+use crate::model::caller::{Caller, person_of_principal};
 use crate::model::event::{EventBody, EventName};
 use crate::model::id::{MemoryId, VersionId};
 use crate::model::memory::{Evidence, Memory, Version};
@@ -75,6 +75,15 @@ impl SourceVersion {
     }
 }
 
+/// Names those who see each other's proposals, for [`Review::id_for`]: all who decide reviews, else the caller with its
+/// user and conversation.
+pub(crate) fn proposal_origin(caller: &Caller) -> String {
+    match caller.role.may_decide_reviews() {
+        true => String::new(),
+        false => format!("{}\n{:?}\n{:?}", caller.principal, caller.user, caller.conversation),
+    }
+}
+
 /// A person's decision on a review: the version that was read, and a comment.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Decision {
@@ -118,6 +127,9 @@ pub struct Review {
     pub evidence: Vec<Evidence>,
     pub risk: Risk,
     pub proposer: String,
+    /// The person who proposed, see [`Caller::person`]; `None` for programs, and in reviews stored before this field.
+    #[serde(default)]
+    pub proposer_person: Option<String>,
     /// User and conversation the proposer acted for. An agent or service sees its proposals only there.
     #[serde(default)]
     pub user: Option<String>,
@@ -169,6 +181,12 @@ impl Review {
         }
     }
 
+    /// Whether this caller, with whatever key, made the proposal.
+    pub(crate) fn is_own_proposal(&self, caller: &Caller) -> bool {
+        let proposer = self.proposer_person.as_deref().or_else(|| person_of_principal(&self.proposer));
+        self.proposer == caller.principal || (proposer.is_some() && proposer == caller.person())
+    }
+
     /// An open copy of this review for a later version of its candidate. Its id is made from that version, so every
     /// version has a review of its own.
     pub(crate) fn for_candidate_version(&self, candidate: &Memory, at: Timestamp) -> Review {
@@ -193,11 +211,21 @@ impl Review {
         (!older.is_empty()).then_some(older)
     }
 
-    /// Deterministic id of the nth proposal of this action on these versions. Two callers that propose the same at once
+    /// Deterministic id of the nth proposal of this action on these versions. Two calls that propose the same at once
     /// get the same id, so only one review is created. `nth` counts earlier, decided reviews of the same content.
-    pub(crate) fn id_for(action: Action, sources: &[SourceVersion], store: &str, path: Option<&str>, nth: u32) -> Uuid {
+    ///
+    /// `origin`: those who see the same proposals, see [`proposal_origin`]. Without it the id would tell a caller that
+    /// somebody else has proposed the same.
+    pub(crate) fn id_for(
+        action: Action,
+        sources: &[SourceVersion],
+        store: &str,
+        path: Option<&str>,
+        origin: &str,
+        nth: u32,
+    ) -> Uuid {
         let mut hash = Sha256::new();
-        for part in [action.as_str(), store, path.unwrap_or_default()] {
+        for part in [action.as_str(), store, path.unwrap_or_default(), origin] {
             // Length first, so that no two lists of parts hash alike.
             hash.update((part.len() as u64).to_be_bytes());
             hash.update(part.as_bytes());
@@ -213,7 +241,7 @@ impl Review {
     /// Id of the review of a candidate: one for each of its versions.
     pub(crate) fn id_for_candidate(action: Action, candidate: &Memory) -> Uuid {
         let version = [SourceVersion::from_memory(candidate)];
-        Review::id_for(action, &version, &candidate.store, Some(&candidate.id.to_string()), 0)
+        Review::id_for(action, &version, &candidate.store, Some(&candidate.id.to_string()), "", 0)
     }
 
     /// An event about this review. Without rationale and comment, which may quote content.

@@ -10,6 +10,7 @@
 //! - `usage.rs`: records of which memory reached which run ("touches")
 //! - `lineage.rs`: sources and descendants of a memory, and saves that only repeat a recalled memory
 
+pub(crate) mod already_there;
 pub(crate) mod event_feed;
 pub(crate) mod event_visibility;
 pub mod exclusion_reason;

@@ -23,7 +23,7 @@ use crate::ports::{Filter, SortOrder, embedding, refusals, row};
 use crate::recall::ranking::Hit;
 use crate::recall::search::SearchQuery;
 use crate::recall::usage::Touch;
-use crate::recall::{read, usage, visibility};
+use crate::recall::{already_there, read, usage, visibility};
 use crate::removal::quarantine;
 use crate::review::propose::{self, ProposalOutcome};
 use crate::tenant::stores;
@@ -71,7 +71,7 @@ impl Engine {
         let store = stores::open_store(self, caller, store.as_deref().unwrap_or("layers"))?;
         let scope = policy::scope_for(caller, store.scope, None)?;
         let place = Place { store: store.slug.clone(), scope };
-        let metadata = json!({ "profile_key": key, "value": value, "reason": reason });
+        let metadata = json!({ "profile_key": key, "value": value });
         let draft = Draft {
             store: store.slug.clone(),
             layer: Some(Layer::Profile),
@@ -148,7 +148,7 @@ impl Engine {
     }
 }
 
-/// The open review that proposes the same value for the same profile key in this place.
+/// The open review that proposes the same value for the same profile key in this place, if the caller may see it.
 fn find_waiting_profile(
     engine: &Engine,
     caller: &Caller,
@@ -157,7 +157,8 @@ fn find_waiting_profile(
     value: &str,
 ) -> Result<Option<Review>, Error> {
     for review in list_open_reviews(engine, caller, Some(&place.store))? {
-        let Some(candidate) = review.candidate.filter(|_| review.action == Action::ProfileUpdate) else { continue };
+        let is_profile = review.action == Action::ProfileUpdate && already_there::shows_review(caller, &review);
+        let Some(candidate) = review.candidate.filter(|_| is_profile) else { continue };
         let memory = quarantine::load_any_memory(engine, caller, candidate)?;
         let has_field = |name: &str, wanted: &str| memory.metadata.get(name).and_then(Value::as_str) == Some(wanted);
         if memory.scope == place.scope && has_field("profile_key", key) && has_field("value", value) {
@@ -302,13 +303,14 @@ fn layered_stores(engine: &Engine, caller: &Caller, wanted: Option<&str>) -> Res
     Ok(stores)
 }
 
-/// Every memory that an open review is about.
+/// Every memory that an open review the caller may see is about.
 fn memories_under_review(engine: &Engine, caller: &Caller) -> Result<HashSet<MemoryId>, Error> {
     let ids = |review: Review| {
         let sources: Vec<MemoryId> = review.sources.iter().map(|source| source.memory).collect();
         sources.into_iter().chain(review.candidate)
     };
-    Ok(list_open_reviews(engine, caller, None)?.into_iter().flat_map(ids).collect())
+    let open = list_open_reviews(engine, caller, None)?.into_iter();
+    Ok(open.filter(|review| already_there::shows_review(caller, review)).flat_map(ids).collect())
 }
 
 /// All open reviews of the tenant, optionally for one store.

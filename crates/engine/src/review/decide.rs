@@ -93,7 +93,7 @@ fn close_review(
     engine.ensure_memory_enabled()?;
     let review = queue::find_review(engine, caller, id)?;
     // A proposer may always withdraw their own proposal.
-    let is_withdrawal = review.proposer == caller.principal && state == ReviewState::Rejected;
+    let is_withdrawal = review.is_own_proposal(caller) && state == ReviewState::Rejected;
     if let Some(refused) = decision_refusal(engine, caller, &review)?.filter(|_| !is_withdrawal) {
         return Ok(refused);
     }

@@ -107,12 +107,8 @@ fn plan_promotion(
         }
         None => None,
     };
-    let stamp = VersionStamp::new(
-        caller,
-        engine.fresh_version_id(),
-        now,
-        comment.clone().or_else(|| Some(review.rationale.clone())),
-    );
+    // The reviewer's words or none: the rationale is the proposer's, and history is read by everybody.
+    let stamp = VersionStamp::new(caller, engine.fresh_version_id(), now, comment.clone());
     let ruleset = stores::ruleset_of(engine, &store)?;
     let (entry, outcome) = match existing {
         Some(current) => {
@@ -127,7 +123,8 @@ fn plan_promotion(
             )
         }
     };
-    let text = format!("Promoted {} by review {}: {}", display_address(entry.memory()), review.id, review.rationale);
+    // INVARIANT: a notice has no words of the proposer. It is saved with the reviewer's trust, and all callers read it.
+    let text = format!("Promoted {} by review {}", display_address(entry.memory()), review.id);
     let notice = Notice { action: PROMOTION, memory: entry.memory(), text };
     let change = promotion_notice::plan_notice(engine, caller, change, &notice)?;
     Ok(finish_plan(engine, caller, review, change, entry, outcome, comment))
@@ -248,7 +245,8 @@ pub(crate) fn plan_removal(
     if source.state == State::Tombstoned {
         return Ok(ApprovalPlan::Outdated("it is forgotten already".to_owned()));
     }
-    let reason = comment.clone().unwrap_or_else(|| review.rationale.clone());
+    // Not the rationale: whoever saves the text again is told this reason.
+    let reason = comment.clone().unwrap_or_else(|| format!("review {}", review.id));
     let removal = match review.action {
         // Redaction cannot be undone: the reviewer also needs the right to redact.
         Action::Redact => match redaction_refusal(caller, source) {

@@ -8,13 +8,14 @@ use crate::model::event::EventName;
 use crate::model::guard::Guard;
 use crate::model::memory::{Evidence, Memory};
 use crate::model::refusal::Refusal;
-use crate::model::review::{Action, Review, ReviewState, Risk, SourceVersion};
-use crate::model::row::{RowKind, SideRecord};
+use crate::model::review::{Action, Review, ReviewState, Risk, SourceVersion, proposal_origin};
+use crate::model::row::{RowFilter, RowKind, SideRecord};
 use crate::model::scope::Scope;
 use crate::model::vocabulary::{ScopeKind, State};
 use crate::policy;
 use crate::ports::change::{Change, Write};
 use crate::ports::{refusals, retry, row};
+use crate::recall::already_there;
 use crate::recall::read::MemoryReference;
 use crate::recall::usage::{self, Touch};
 use crate::review::plan;
@@ -130,7 +131,7 @@ pub(crate) fn plan_proposed_usage(engine: &Engine, caller: &Caller, review: &Rev
     usage::plan_usages(engine, caller, Touch::Proposed, sources)
 }
 
-/// Adds a review to the queue, unless the same proposal is open already.
+/// Adds a review to the queue, unless the same proposal is open already and the caller may see it.
 pub(crate) fn enqueue_review(
     engine: &Engine,
     caller: &Caller,
@@ -146,18 +147,17 @@ fn enqueue_review_once(
     review: &Review,
     name: EventName,
 ) -> Result<ProposalOutcome, Error> {
-    // Ids are made from the action, the source versions and `nth`: concurrent equal proposals collide on one id.
+    if let Some(existing) = find_open_equal(engine, caller, review)? {
+        return Ok(answer_existing(engine, caller, review, existing));
+    }
+    // Ids are made from the action, the source versions, the origin and `nth`: concurrent equal proposals of one caller
+    // collide on one id. A review of another origin, which this caller may not see, is not there.
+    let (store, path, origin) = (&review.target_store, review.target_path.as_deref(), proposal_origin(caller));
     for nth in 0.. {
-        let id =
-            Review::id_for(review.action, &review.sources, &review.target_store, review.target_path.as_deref(), nth);
+        let id = Review::id_for(review.action, &review.sources, store, path, &origin, nth);
         match row::get_record::<Review>(&*engine.backend, caller.tenant, &id.to_string())? {
             Some(existing) if existing.state.is_open() || is_rejected_redaction(&existing) => {
-                let writes = plan_proposed_usage(engine, caller, review);
-                // No new review, but this run has proposed it as well.
-                if !writes.is_empty() {
-                    engine.commit_later(Change { writes, ..Change::new(caller.tenant, review.created_at) });
-                }
-                return Ok(ProposalOutcome::Waiting { review: Box::new(existing), new: false });
+                return Ok(answer_existing(engine, caller, review, existing));
             }
             // Decided before: proposed again under the next number.
             Some(_) => {}
@@ -176,6 +176,33 @@ fn enqueue_review_once(
         }
     }
     Err(Error::conflict("conflict.lost_race", "the same proposal was made too often"))
+}
+
+/// The open review (for a redaction also the rejected one) of the same proposal, by anybody, if this caller may see it.
+fn find_open_equal(engine: &Engine, caller: &Caller, review: &Review) -> Result<Option<Review>, Error> {
+    let about = RowFilter {
+        subject: Some(review.row_subject()),
+        newest_first: true,
+        limit: engine.limits().list_max,
+        ..RowFilter::default()
+    };
+    let subject = |review: &Review| {
+        (review.action, review.sources.clone(), review.target_store.clone(), review.target_path.clone())
+    };
+    let wanted = subject(review);
+    let reviews: Vec<Review> = row::select_records(&*engine.backend, caller.tenant, &about)?;
+    let is_settled = |other: &Review| other.state.is_open() || is_rejected_redaction(other);
+    let is_equal = |other: &Review| is_settled(other) && subject(other) == wanted;
+    Ok(reviews.into_iter().find(|other| is_equal(other) && already_there::shows_review(caller, other)))
+}
+
+/// The answer that a proposal waits already. No new review, but this run has proposed it as well.
+fn answer_existing(engine: &Engine, caller: &Caller, review: &Review, existing: Review) -> ProposalOutcome {
+    let writes = plan_proposed_usage(engine, caller, review);
+    if !writes.is_empty() {
+        engine.commit_later(Change { writes, ..Change::new(caller.tenant, review.created_at) });
+    }
+    ProposalOutcome::Waiting { review: Box::new(existing), new: false }
 }
 
 /// A rejected redaction: a reviewer accepted the findings of this version, so a rescan does not propose it again.

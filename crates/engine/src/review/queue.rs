@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::Engine;
-use crate::model::caller::Caller;
+use crate::model::caller::{Caller, person_of_principal};
 use crate::model::error::Error;
 use crate::model::guard::Place;
 use crate::model::id::MemoryId;
@@ -14,10 +14,10 @@ use crate::model::refusal::Refusal;
 use crate::model::review::{Action, Review, ReviewState};
 use crate::model::row::{RowFilter, SideRecord};
 use crate::model::vocabulary::State;
-use crate::policy::{self, ProposalOrigin, Readable, may_see_proposal};
+use crate::policy::{self, Readable};
 use crate::ports::cursor::{decode_time_cursor, encode_time_cursor};
 use crate::ports::{Address, row};
-use crate::recall::{read, visibility};
+use crate::recall::{already_there, read, visibility};
 use crate::review::{owners, plan};
 
 /// Position in the queue: creation time and id of a review.
@@ -80,7 +80,9 @@ impl Engine {
                 after = Some((review.row_time(), review.row_id()));
                 // The index knows state and store only. Action and visibility are filtered here, so a page may take
                 // several queries.
-                if filter.action.is_some_and(|action| action != review.action) || !can_see_review(caller, &review) {
+                if filter.action.is_some_and(|action| action != review.action)
+                    || !already_there::shows_review(caller, &review)
+                {
                     continue;
                 }
                 // One review beyond the page shows that there is a next page.
@@ -135,7 +137,7 @@ pub(crate) fn find_review(engine: &Engine, caller: &Caller, id: &str) -> Result<
     let missing = || Error::not_found(format!("review `{id}`"));
     // A review that the caller may not see is not found, like one that does not exist.
     if let Some(review) = row::get_record::<Review>(&*engine.backend, caller.tenant, id)? {
-        let review = Some(review).filter(|review| can_see_review(caller, review)).ok_or_else(missing)?;
+        let review = Some(review).filter(|review| already_there::shows_review(caller, review)).ok_or_else(missing)?;
         return with_version(engine, caller, review);
     }
     let memory: MemoryId = id.parse().map_err(|_| missing())?;
@@ -146,7 +148,7 @@ pub(crate) fn find_review(engine: &Engine, caller: &Caller, id: &str) -> Result<
         ..RowFilter::default()
     };
     let mut reviews: Vec<Review> = row::select_records(&*engine.backend, caller.tenant, &about)?;
-    reviews.retain(|review| can_see_review(caller, review));
+    reviews.retain(|review| already_there::shows_review(caller, review));
     let waiting = reviews.iter().position(|review| review.state.is_open()).unwrap_or(0);
     if waiting < reviews.len() {
         return with_version(engine, caller, reviews.swap_remove(waiting));
@@ -179,7 +181,7 @@ pub(crate) fn check_may_decide(
 ) -> Result<Result<(), Refusal>, Error> {
     let owners = owners::load_path_owners(engine, caller, &review.target_store)?;
     let has_other_decider =
-        review.action == Action::Promote && review.proposer == caller.principal && has_other_decider(engine, caller)?;
+        review.action == Action::Promote && review.is_own_proposal(caller) && has_other_decider(engine, caller)?;
     let path_owners = review.target_path.as_deref().and_then(|path| owners.as_ref()?.reviewers_of(path));
     Ok(policy::may_decide(caller, review, path_owners, has_other_decider))
 }
@@ -189,23 +191,16 @@ fn has_other_decider(engine: &Engine, caller: &Caller) -> Result<bool, Error> {
     let filter = RowFilter { limit: engine.limits().list_max, ..RowFilter::default() };
     let keys: Vec<Key> = row::select_records(&*engine.backend, caller.tenant, &filter)?;
     let now = engine.clock.now();
-    let other = |name: &String| *name != caller.principal;
-    let by_key = keys.iter().any(|key| {
-        let is_person = key.is_valid(now) && !key.rights.role.is_program();
-        is_person && other(&key.to_caller(caller.tenant).principal)
-    });
+    // Persons, not keys: a second key of the same person is no second pair of eyes.
+    let other = |person: Option<&str>| person.is_some() && person != caller.person();
+    let by_key = keys.iter().any(|key| key.is_valid(now) && other(key.to_caller(caller.tenant).person()));
     let owners = engine.owners(caller)?;
     let mut path_owners = owners.iter().flat_map(|owners| &owners.rules).flat_map(|rule| &rule.reviewers);
-    Ok(by_key || path_owners.any(other))
+    Ok(by_key || path_owners.any(|name| other(person_of_principal(name))))
 }
 
 pub(super) fn not_waiting_message(state: State) -> String {
     format!("the memory is {state}, not constrained: nothing about it waits for a decision")
-}
-
-fn can_see_review(caller: &Caller, review: &Review) -> bool {
-    let (user, conversation) = (review.user.as_deref(), review.conversation.as_deref());
-    may_see_proposal(caller, &ProposalOrigin { scope: &review.scope, proposer: &review.proposer, user, conversation })
 }
 
 impl QueuePage {

@@ -120,17 +120,25 @@ impl Engine {
             return Err(Error::conflict("conflict.run_closed", format!("run `{}` is closed already", run.id)));
         }
         let now = self.clock.now();
+        // A person who closes another caller's run takes over none of its words: the episode gets the closer's trust.
+        let is_own = run.opened_by == caller.principal || caller.role.is_program();
+        let kept = |text: &Option<String>| text.clone().filter(|_| is_own);
         // Both may be absent: then only the episode is saved.
-        let workflow = request.workflow.clone().or(run.workflow.clone());
+        let workflow = request.workflow.clone().or_else(|| run.workflow.clone());
         let run = Run { workflow, outcome: Some(request.outcome), closed_at: Some(now), ..run };
+        let told = Run {
+            goal: kept(&run.goal),
+            workflow: request.workflow.clone().or_else(|| kept(&run.workflow)),
+            ..run.clone()
+        };
         // The episode comes first: if it is refused, the run is still open and can be closed with another summary.
-        let episode = match self.remember(caller, draft_episode(caller, &run, request.summary.as_deref()))? {
+        let episode = match self.remember(caller, draft_episode(caller, &told, request.summary.as_deref()))? {
             Remembered::Saved(saved) => saved.memory,
             Remembered::Refused(refusal) => return Ok(CloseRunOutcome::Refused(refusal)),
         };
         let mut procedure = None;
-        if let (RunOutcome::Success, Some(workflow)) = (request.outcome, &run.workflow) {
-            let draft = draft_procedure(caller, &run, workflow, &episode, request.summary.as_deref());
+        if let (RunOutcome::Success, Some(workflow)) = (request.outcome, &told.workflow) {
+            let draft = draft_procedure(caller, &told, workflow, &episode, request.summary.as_deref());
             match self.remember(caller, draft)? {
                 Remembered::Saved(saved) => procedure = Some(saved.memory),
                 Remembered::Refused(refusal) => return Ok(CloseRunOutcome::Refused(refusal)),

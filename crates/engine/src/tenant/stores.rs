@@ -89,9 +89,14 @@ impl Engine {
             created_at: now,
             archived_at: None,
         };
-        let taken = |_| Error::conflict("conflict.store_exists", format!("store `{}` exists already", store.slug));
-        self.commit(plan_new_store(caller, &store)).map_err(taken)?;
-        Ok(store)
+        match self.commit(plan_new_store(caller, &store)) {
+            Ok(_) => Ok(store),
+            Err(StoreError::Guard(_)) => {
+                let reason = format!("store `{}` exists already", store.slug);
+                Err(Error::conflict("conflict.store_exists", reason))
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Closes a store to reads and writes. Deletes nothing. Admins only.

@@ -6,7 +6,7 @@ use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::event::EventName;
 use crate::model::memory::Memory;
-use crate::model::review::{Action, Review, ReviewState, Risk, SourceVersion};
+use crate::model::review::{Action, Review, ReviewState, Risk, SourceVersion, proposal_origin};
 use crate::model::row::SideRecord;
 use crate::model::scope::Scope;
 use crate::ports::candidate_reviews;
@@ -48,7 +48,7 @@ pub(crate) fn new_review(
     scope: Scope,
 ) -> Review {
     Review {
-        id: Review::id_for(action, &sources, store, path.as_deref(), 0),
+        id: Review::id_for(action, &sources, store, path.as_deref(), &proposal_origin(caller), 0),
         action,
         state: ReviewState::Pending,
         version: sources.first().map(|source| source.version),
@@ -61,6 +61,7 @@ pub(crate) fn new_review(
         evidence: Vec::new(),
         risk: Risk::Low,
         proposer: caller.principal.clone(),
+        proposer_person: caller.person().map(str::to_owned),
         user: caller.user.clone(),
         conversation: caller.conversation.clone(),
         reviewer: None,

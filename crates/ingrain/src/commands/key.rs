@@ -10,7 +10,9 @@ use serde::Serialize;
 
 use super::serve::random_key_bytes;
 use crate::caller::{Identity, SystemGrant};
+use crate::cli::KeyFlags;
 use crate::commands::Job;
+use crate::config::{RULE_MANAGE, RULE_READ};
 use crate::error::Failure;
 use crate::output::{Output, Tone};
 
@@ -50,7 +52,7 @@ struct CreateKeyArgs {
     #[arg(
         long = "for",
         value_name = "WHO",
-        help = "Holder: admin, reviewer[:ID], user:ID, agent:NAME or service:NAME"
+        help = "Holder: admin, reviewer:ID, user:ID, agent:NAME or service:NAME; an admin also needs --user"
     )]
     holder: Identity,
     /// Caller fields it may set in headers: agent, user, conversation, session, run, pipeline (comma-separated)
@@ -69,7 +71,7 @@ struct CreateKeyArgs {
 }
 
 impl CreateKeyArgs {
-    fn to_rights(&self) -> KeyRights {
+    fn to_rights(&self, flags: KeyFlags<'_>) -> Result<KeyRights, Failure> {
         // `--for` sets the role and fixes its name; `--may-set` allows others in headers.
         let named = |role, agent: Option<&String>, user: Option<&String>| KeyRights {
             agent: agent.cloned(),
@@ -83,14 +85,30 @@ impl CreateKeyArgs {
             Identity::Agent(name) => named(Role::Agent, Some(name), None),
             Identity::Service(name) => named(Role::Service, Some(name), None),
         };
+        // `reviewer` without a name is the local person, who has no key.
+        let holder = rights.user.filter(|_| self.holder != Identity::Reviewer("local".to_owned()));
+        let user = match (holder, flags.user) {
+            (Some(holder), Some(user)) if holder != user => {
+                let message = format!("the key names two people: `{holder}` and `{user}`");
+                return Err(Failure::user_error("usage", message));
+            }
+            (holder, user) => holder.or_else(|| user.map(str::to_owned)),
+        };
+        let is_revoked = |rule: &str| flags.revoke.iter().any(|name| name == rule);
         let grant = |granted: &SystemGrant| -> (String, Grant) { (granted.system.clone(), granted.grant) };
-        KeyRights {
-            rules: MemoryPermissions { read: true, manage: !self.read_only },
+        Ok(KeyRights {
+            user,
+            pipeline: flags.pipeline.map(str::to_owned),
+            unattended: flags.unattended,
+            rules: MemoryPermissions {
+                read: !is_revoked(RULE_READ),
+                manage: !self.read_only && !is_revoked(RULE_MANAGE),
+            },
             grants: self.grants.iter().map(grant).collect(),
             may_set: self.may_set.clone(),
             operator: self.operator,
             ..rights
-        }
+        })
     }
 }
 
@@ -151,7 +169,8 @@ impl KeyArgs {
                 };
                 let end_after = |days| engine.clock.now().checked_add(length(days)).map_err(too_long);
                 let expires_at = create.days.map(end_after).transpose()?;
-                let new = NewKey { name: create.name.clone(), rights: create.to_rights(), expires_at };
+                let new =
+                    NewKey { name: create.name.clone(), rights: create.to_rights(job.global.key_flags())?, expires_at };
                 print_issued(job.output, &engine.create_key(caller, new, random_key_bytes()?)?)
             }
             KeyCommand::Rotate { id, overlap } => {

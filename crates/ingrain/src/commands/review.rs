@@ -104,10 +104,11 @@ impl ReviewArgs {
             ReviewCommand::Confirm(decision) => decision.run(job, true),
             ReviewCommand::Reject(decision) => decision.run(job, false),
             ReviewCommand::RequestChanges { id, comment, read } => {
-                let seen = engine.review(caller, &id)?;
-                let version = read.or(seen.review.version);
+                let shown = engine.review(caller, &id).ok().map(|seen| seen.review);
+                let id = shown.as_ref().map_or(id, |review| review.id.to_string());
+                let version = read.or(shown.and_then(|review| review.version));
                 let decision = Decision { version, comment: Some(comment) };
-                print_decision(job, None, engine.request_changes(caller, &seen.review.id.to_string(), &decision)?)
+                print_decision(job, None, engine.request_changes(caller, &id, &decision)?)
             }
         }
     }
@@ -233,14 +234,17 @@ impl DecisionArgs {
         // One id is answered with the decision itself, several with counts.
         if let ([id], false) = (self.ids.as_slice(), self.all) {
             // Read, then decided by its id at the version read: what is shown is what is decided.
-            let seen = engine.review(caller, id)?;
-            let (id, version) = (seen.review.id.to_string(), self.read.or(seen.review.version));
+            // A review that cannot be read cannot be decided either, and the decision knows best why.
+            let seen = engine.review(caller, id).ok();
+            let shown = seen.as_ref().map(|seen| &seen.review);
+            let id = shown.map_or_else(|| id.clone(), |review| review.id.to_string());
+            let version = self.read.or(shown.and_then(|review| review.version));
             let decision = Decision { version, comment: self.comment };
             let decided = match approve {
                 true => engine.approve(caller, &id, &decision)?,
                 false => engine.reject(caller, &id, &decision)?,
             };
-            return print_decision(job, Some(&seen), decided);
+            return print_decision(job, seen.as_ref(), decided);
         }
         if self.read.is_some() {
             return Err(Failure::user_error("usage", "`--read` is for one review: name one id"));

@@ -76,7 +76,7 @@ impl ServeArgs {
         // Loads the skills now, so that unreadable ones are logged at the start and not at the first turn.
         engine.skills();
         // With `--local` no key is needed, so none is created.
-        let admin_key = if self.local { None } else { create_first_key(&engine, caller.tenant)? };
+        let admin_key = if self.local { None } else { create_first_key(&engine, caller.tenant, &config.operator)? };
         let address = SocketAddr::new(host, self.port.unwrap_or(settings.port));
         let settings = ServerConfig {
             rules: rules_by_role(config),
@@ -145,7 +145,7 @@ async fn serve_until_stopped(
 }
 
 /// Creates the key of the operator if the tenant has no keys.
-fn create_first_key(engine: &Engine, tenant: TenantId) -> Result<Option<String>, Failure> {
+fn create_first_key(engine: &Engine, tenant: TenantId, operator: &str) -> Result<Option<String>, Failure> {
     let admin = Caller::admin(tenant);
     // Revoked keys count too, or revoking the last one would create another at the next start.
     if !engine.keys(&admin)?.is_empty() {
@@ -153,6 +153,7 @@ fn create_first_key(engine: &Engine, tenant: TenantId) -> Result<Option<String>,
     }
     let rights = KeyRights {
         operator: true,
+        user: Some(operator.to_owned()),
         may_set: engine::model::key::Settable::ALL.to_vec(),
         ..KeyRights::for_role(Role::Admin)
     };

@@ -1,5 +1,7 @@
 //! Flags mean the same everywhere, and none is ignored.
 
+use serde_json::json;
+
 use crate::world::{World, rows, text};
 
 #[test]
@@ -43,10 +45,41 @@ fn context_reports_the_bounds_of_budget_and_max() {
         }
         world.json(&format!("context crane --{flag} 1"), &[]);
     }
-    let key = text(&world.json("key create --for admin first", &[])["id"]);
+    let key = text(&world.json("key create --for admin --user ann first", &[])["id"]);
     assert_eq!(world.code(2, &format!("key rotate {key} --overlap 9999999"), &[]), "shape.out_of_range");
     // Further away than time goes: not a key that never ends.
-    assert_eq!(world.code(2, "key create --for admin second --days 4294967295", &[]), "shape.out_of_range");
+    assert_eq!(world.code(2, "key create --for admin --user ann second --days 4294967295", &[]), "shape.out_of_range");
+}
+
+#[test]
+fn a_key_keeps_the_flags_it_was_created_with() {
+    let world = World::new();
+    let line = "key create --for agent:triage --unattended --revoke memory.manage --pipeline ci --user ann triage";
+    let created = world.json(line, &[]);
+    let rotated = world.json("key rotate", &[&text(&created["id"])]);
+    for key in [&created, &rotated] {
+        assert_eq!(
+            (&key["unattended"], text(&key["pipeline"]), text(&key["user"])),
+            (&json!(true), "ci".into(), "ann".into())
+        );
+        assert_eq!(key["rules"], json!({ "read": true, "manage": false }), "{key}");
+    }
+    let blind = world.json("key create --for service:feed --revoke memory.read feed", &[]);
+    assert_eq!(blind["rules"], json!({ "read": false, "manage": true }), "{blind}");
+}
+
+#[test]
+fn a_key_of_somebody_who_decides_names_its_person() {
+    let world = World::new();
+    for holder in ["admin", "reviewer"] {
+        let failed = world.fails(2, &format!("key create --for {holder} k"), &[]);
+        assert_eq!(text(&failed["code"]), "key.person_missing");
+        assert!(text(&failed["error"]).contains("--user NAME"), "{failed}");
+        let named = world.json(&format!("key create --for {holder} --user ann k"), &[]);
+        assert_eq!(text(&named["user"]), "ann");
+    }
+    assert_eq!(text(&world.json("key create --for reviewer:ben k", &[])["user"]), "ben");
+    assert_eq!(world.code(2, "key create --for reviewer:ben --user ann k", &[]), "usage");
 }
 
 #[test]

@@ -358,6 +358,9 @@ fn apply_identity_headers(
         // Their decisions stay under the name of the credential, whatever header they set.
         Role::Admin | Role::Reviewer => None,
     };
+    if caller.role == Role::User {
+        caller.person.clone_from(&caller.user);
+    }
     if let Some(name) = own_name {
         caller.principal = format!("{}:{name}", caller.role);
     }

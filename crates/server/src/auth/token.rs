@@ -110,7 +110,11 @@ impl TokenVerifier {
         };
         let caller = match role {
             // The principal names the subject: log entries must show which admin acted.
-            Role::Admin => Caller { principal: format!("admin:{subject}"), ..Caller::admin(tenant.id) },
+            Role::Admin => Caller {
+                principal: format!("admin:{subject}"),
+                person: Some(subject.to_owned()),
+                ..Caller::admin(tenant.id)
+            },
             Role::Reviewer => Caller::reviewer(tenant.id, subject),
             Role::User => Caller::user(tenant.id, subject),
             Role::Agent => Caller::agent(tenant.id, text(&names.agent).unwrap_or(subject)),

@@ -49,6 +49,9 @@ async fn list_tenants(State(app): State<App>, auth: AuthenticatedCaller) -> Resu
     Ok(Json(Page::from_items(tenants.into_iter().filter(visible).map(TenantView::from).collect())))
 }
 
+/// Person of a tenant's first key, whose name nobody knows yet.
+const FIRST_ADMIN: &str = "first-admin";
+
 async fn create_tenant(
     State(app): State<App>,
     auth: AuthenticatedCaller,
@@ -63,7 +66,8 @@ async fn create_tenant(
         .call("create_tenant", move |engine| {
             let tenant = engine.create_tenant(&body.slug)?;
             // An admin can issue keys that may set every header, so the first key may set them too.
-            let rights = KeyRights { may_set: Settable::ALL.to_vec(), ..KeyRights::for_role(Role::Admin) };
+            let (user, may_set) = (Some(FIRST_ADMIN.to_owned()), Settable::ALL.to_vec());
+            let rights = KeyRights { user, may_set, ..KeyRights::for_role(Role::Admin) };
             let new = NewKey { name: "first admin".to_owned(), rights, expires_at: None };
             let issued = engine.create_key(&Caller::admin(tenant.id), new, random)?;
             Ok(CreatedTenantView { tenant: TenantStatus { tenant, erased_at: None }.into(), admin_key: issued.into() })

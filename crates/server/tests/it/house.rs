@@ -132,6 +132,11 @@ impl House {
     pub(crate) fn key_of(&self, admin: &Caller, rights: KeyRights) -> IssuedKey {
         let mut random = [7; 32];
         random[..8].copy_from_slice(&self.dice.fetch_add(1, Ordering::Relaxed).to_be_bytes());
+        // Those who decide have a name; most tests do not care which.
+        let named = rights.user.is_some() || rights.role.is_program();
+        let user = if named { rights.user.clone() } else { Some("root".to_owned()) };
+        let user = user.filter(|_| rights.user.is_some() || rights.role != Role::User);
+        let rights = KeyRights { user, ..rights };
         let new = NewKey { name: format!("test {}", rights.role), rights, expires_at: None };
         self.engine.create_key(admin, new, random).expect("a key")
     }

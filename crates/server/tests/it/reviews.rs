@@ -2,6 +2,8 @@
 
 use engine::TransitionOutcome;
 use engine::model::caller::Caller;
+use engine::model::key::{KeyRights, Settable};
+use engine::model::vocabulary::Role;
 use serde_json::{Value, json};
 
 use crate::house::{House, Reply};
@@ -108,4 +110,116 @@ fn a_draft_that_is_forgotten_takes_its_review_with_it() {
     assert!(forgotten.status < 300, "{}", forgotten.body);
     assert_eq!(approve(&house, &read["review"], &read["review"]["version"]).status, 409);
     assert_eq!(house.ask("GET", "/v1/reviews?state=pending").send().json()["items"], json!([]));
+}
+
+fn person_key(house: &House, role: Role, name: &str) -> String {
+    let may_set = vec![Settable::Conversation, Settable::User];
+    house.key(KeyRights { user: Some(name.to_owned()), may_set, ..KeyRights::for_role(role) }).text
+}
+
+/// Saves a note in conversation c1 and proposes its promotion with the same key.
+fn propose_own(house: &House, key: &str, path: &str) -> Value {
+    let evidence = json!([{ "kind": "user_statement", "summary": "said so" }]);
+    let body = json!({
+        "store": "conversation_memory", "path": path, "kind": "runbook", "content": format!("how to {path}"),
+        "evidence": evidence,
+    });
+    let id = ask(house, key, "POST", "/v1/memories", &body).json()["id"].clone();
+    let body = json!({
+        "memory": id, "target_store": "workspace_runbooks", "target_path": path, "rationale": "mine",
+        "evidence": evidence,
+    });
+    let proposed = ask(house, key, "POST", "/v1/reviews", &body);
+    assert_eq!(proposed.status, 201, "{}", proposed.body);
+    proposed.json()["review"].clone()
+}
+
+fn approve_as(house: &House, key: &str, review: &Value) -> (u16, String) {
+    let path = format!("/v1/reviews/{}/approve", review["id"].as_str().expect("an id"));
+    // The header changes whom the key acts for, not who decides.
+    let ask = house.ask_as(key, "POST", &path).header("x-user-id", "somebody-else");
+    let reply = ask.json(&json!({ "version": review["version"] })).send();
+    if reply.status == 200 { (200, String::new()) } else { reply.said() }
+}
+
+#[test]
+fn two_keys_of_one_person_are_one_reviewer() {
+    let house = House::new();
+    let ana = person_key(&house, Role::Reviewer, "ana");
+    let refused = (403, "policy.own_proposal".to_owned());
+    let review = propose_own(&house, &ana, "web/one");
+    for second in [Role::Reviewer, Role::Admin] {
+        assert_eq!(approve_as(&house, &person_key(&house, second, "ana"), &review), refused, "{second}");
+    }
+    assert_eq!(approve_as(&house, &person_key(&house, Role::Reviewer, "ben"), &review), (200, String::new()));
+    // What an agent proposes for ana is the agent's words: ana decides.
+    let agent = house.agent("triage");
+    let review = propose_own(&house, &agent, "web/two");
+    assert_eq!(approve_as(&house, &ana, &review), (200, String::new()));
+}
+
+#[test]
+fn keys_older_than_names_are_one_unnamed_person() {
+    let house = House::new();
+    let (one, two) = (person_key(&house, Role::Reviewer, "x"), person_key(&house, Role::Reviewer, "y"));
+    // As such a key is stored: without a person.
+    for text in [&one, &two] {
+        let (tenant, key) = house.engine.find_key_by_text(text).expect("found").expect("a key");
+        let rights = KeyRights { user: None, ..key.rights.clone() };
+        house.engine.record_key_use(tenant, &engine::model::key::Key { rights, ..key });
+        house.engine.database().flush().expect("written");
+    }
+    let review = propose_own(&house, &one, "web/three");
+    assert_eq!(approve_as(&house, &two, &review), (403, "policy.own_proposal".to_owned()));
+    assert_eq!(approve_as(&house, &house.admin, &review).0, 403, "the admin key of these tests may set no header");
+    assert_eq!(approve(&house, &review, &review["version"]).status, 200);
+}
+
+#[test]
+fn a_waiting_review_of_a_stranger_is_not_handed_out() {
+    let house = House::new();
+    let body = json!({ "store": "workspace_runbooks", "kind": "runbook", "path": "old", "content": "restart the fax" });
+    let id = house.ask("POST", "/v1/memories").json(&body).send().json()["id"].clone();
+    let (triage, other) = (house.agent("triage"), house.agent("other"));
+    let propose = |key: &str, conversation: &str, why: &str| {
+        let promote = json!({
+            "memory": id, "target_store": "workspace_runbooks", "target_path": "new", "rationale": why,
+            "evidence": [{ "kind": "tool_result", "summary": why }],
+        });
+        let forget = json!({ "memory": id, "rationale": why });
+        [("/v1/reviews", promote), ("/v1/reviews/forget", forget)].map(|(path, body)| {
+            house.ask_as(key, "POST", path).header("x-conversation-id", conversation).json(&body).send()
+        })
+    };
+    let first = propose(&triage, "secret-talk", "a private rationale");
+    let strangers = [propose(&other, "c2", "mine"), propose(&triage, "c3", "mine too")];
+    for (waiting, said) in strangers.iter().flat_map(|said| first.iter().zip(said)) {
+        assert_eq!((waiting.status, said.status), (201, 201), "{} {}", waiting.body, said.body);
+        assert_ne!(said.json()["review"]["id"], waiting.json()["review"]["id"], "its id does not tell either");
+        assert!(!said.body.contains("private") && !said.body.contains("secret-talk"), "{}", said.body);
+    }
+    // Those who may see it are told: the proposer in the same conversation, and who decides.
+    let again = propose(&triage, "secret-talk", "again");
+    for (waiting, said) in first.iter().zip(&again) {
+        assert_eq!((said.status, &said.json()["review"]["id"]), (200, &waiting.json()["review"]["id"]));
+    }
+    assert!(propose(&person_key(&house, Role::Reviewer, "rita"), "c9", "seen").iter().all(|said| said.status == 200));
+}
+
+#[test]
+fn import_does_not_confirm_text_the_caller_cannot_see() {
+    let house = House::new();
+    let body = json!({ "store": "system_notes", "system": "billing", "kind": "note", "content": "the pin is blue" });
+    let saved = house.ask("POST", "/v1/memories").json(&body).send();
+    assert_eq!(saved.status, 201, "{}", saved.body);
+    let exported = house.ask("GET", "/v1/export").header("accept", "application/x-ndjson").send().body;
+    let line = exported.lines().find(|line| line.contains("the pin is blue")).expect("exported").to_owned();
+    let import = |key: &str, line: &str| {
+        house.ask_as(key, "POST", "/v1/import").header("content-type", "application/x-ndjson").text(line).send()
+    };
+    let (stranger, holder) = (house.agent("stranger"), person_key(&house, Role::Admin, "ann"));
+    let (right, wrong) = (import(&stranger, &line), import(&stranger, &line.replace("blue", "grey")));
+    assert_eq!(right.json()["unchanged"], 0, "{}", right.body);
+    assert_eq!(right.json(), wrong.json(), "a right guess is answered like a wrong one");
+    assert_eq!(import(&holder, &line).json()["unchanged"], 1);
 }

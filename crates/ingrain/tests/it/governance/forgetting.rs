@@ -93,7 +93,7 @@ fn memories_forgotten_in_bulk_stay_forgotten() {
 fn an_erased_tenant_is_listed_as_erased_until_it_is_used_again() {
     let world = World::new();
     world.json("tenant create acme", &[]);
-    world.json("--tenant acme key create --for admin first", &[]);
+    world.json("--tenant acme key create --for admin --user ann first", &[]);
     world.json("--tenant acme remember", &["the crane is green"]);
     let erased = || {
         let listed = world.json("tenant list", &[]);
