@@ -22,6 +22,7 @@ pub mod allow_list;
 pub mod duplicate;
 
 mod entry;
+mod joined_fields;
 mod scan;
 mod validate;
 

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::joined_fields::{self, JoinedFinding};
 use super::{AllowListLoader, GateError};
 use crate::gate::allow_list::AllowList;
 use crate::model::error::Error;
@@ -52,6 +53,10 @@ pub fn scan_draft(
     for text in draft.evidence.iter_mut().flat_map(|piece| piece.text_fields_mut()) {
         scanner.scan_field("evidence", Some(text), secrets)?;
     }
+    // After the fields alone, so that a secret in one of them is named there.
+    if scanner.blocked.is_empty() {
+        scanner.scan_joined(&draft)?;
+    }
     // Last, and only if nothing blocks: the classifier may be remote, and no secret may be sent to it.
     if let Some(classifier) = classifier.filter(|_| scanner.blocked.is_empty()) {
         scanner.run_classifier(classifier, &draft.content)?;
@@ -76,8 +81,17 @@ struct DraftScanner<'a> {
 }
 
 impl DraftScanner<'_> {
-    fn inspect_text(&mut self, text: &str) -> Result<Vec<Finding>, Error> {
-        self.drop_allowed(text, safety::inspect(text))
+    fn inspect_text(&mut self, field: &'static str, text: &str) -> Result<Vec<Finding>, Error> {
+        self.drop_allowed(field, text, safety::inspect(text))
+    }
+
+    /// Secrets that are split over fields. They always block: half of a secret cannot be redacted.
+    fn scan_joined(&mut self, draft: &Draft) -> Result<(), Error> {
+        for JoinedFinding { fields, text, findings } in joined_fields::find_split_secrets(draft) {
+            let findings = self.drop_allowed(fields, &text, findings)?;
+            self.blocked.extend(findings.iter().map(|finding| to_field_finding(fields, finding)));
+        }
+        Ok(())
     }
 
     /// A "yes" of the classifier counts like a rule's finding over the whole content. A failure adds a warning and does
@@ -88,7 +102,7 @@ impl DraftScanner<'_> {
         match classifier.is_order(text) {
             Ok(false) => {}
             Ok(true) => {
-                let findings = self.drop_allowed(text, vec![finding])?;
+                let findings = self.drop_allowed("content", text, vec![finding])?;
                 self.apply_verdict("content", &findings);
             }
             Err(why) => self.warnings.push(format!("checked for prompt injection by the rules alone: {why}")),
@@ -97,7 +111,7 @@ impl DraftScanner<'_> {
     }
 
     /// Drops findings on the allow list, which is loaded at the first finding.
-    fn drop_allowed(&mut self, text: &str, findings: Vec<Finding>) -> Result<Vec<Finding>, Error> {
+    fn drop_allowed(&mut self, field: &str, text: &str, findings: Vec<Finding>) -> Result<Vec<Finding>, Error> {
         if findings.is_empty() {
             return Ok(findings);
         }
@@ -105,7 +119,7 @@ impl DraftScanner<'_> {
             Some(allowed) => allowed,
             None => (self.load_allow_list)()?,
         };
-        Ok(self.allow_list.insert(allowed).remove_allowed(text, findings))
+        Ok(self.allow_list.insert(allowed).remove_allowed(field, text, findings))
     }
 
     /// Scans one field; redacts secrets in place if asked to.
@@ -116,14 +130,14 @@ impl DraftScanner<'_> {
         secrets: SecretAction,
     ) -> Result<(), Error> {
         let Some(value) = value else { return Ok(()) };
-        let mut findings = self.inspect_text(value)?;
+        let mut findings = self.inspect_text(field, value)?;
         if secrets == SecretAction::Redact && !findings.is_empty() {
             let redacted = safety::redact_secrets(value, &findings);
             if redacted != *value {
                 *value = redacted;
                 self.flag_concern(&findings, Concern::Secret);
                 // Scanned again: what is left may hold other findings, at new offsets.
-                findings = self.inspect_text(value)?;
+                findings = self.inspect_text(field, value)?;
             }
         }
         self.apply_verdict(field, &findings);
@@ -136,7 +150,7 @@ impl DraftScanner<'_> {
             match value {
                 Value::Object(inner) => {
                     // A key without a value of its own. A key cannot be redacted: others may have the same.
-                    let findings = self.inspect_text(key)?;
+                    let findings = self.inspect_text("metadata", key)?;
                     self.apply_verdict("metadata", &findings);
                     self.scan_metadata(inner)?;
                 }
@@ -155,7 +169,7 @@ impl DraftScanner<'_> {
             Value::Object(_) | Value::Array(_) => value.to_string(),
             other => format!("{key}: {other}"),
         };
-        let findings = self.inspect_text(&shown)?;
+        let findings = self.inspect_text("metadata", &shown)?;
         let secret = findings.iter().find(|finding| finding.concern == Concern::Secret);
         match secret {
             Some(finding) if self.secrets == SecretAction::Redact => {

@@ -1,6 +1,7 @@
 //! `scan allow|allowed|disallow`: the tenant's list of values that the scanner lets pass.
 
 use clap::Subcommand;
+use engine::safety::Concern;
 use engine::tenant::allow_list::{AllowTarget, AllowedValue};
 use serde_json::json;
 
@@ -11,14 +12,17 @@ use crate::text_io::{parse_time, read_stdin};
 
 #[derive(Debug, Subcommand)]
 pub enum AllowlistCommand {
-    /// Allow one exact value in this tenant until a date (admins only)
+    /// Allow one exact secret, or one whole text with instructions, in this tenant until a date (admins only)
     Allow {
         /// SHA-256 of the exact text that a rule found, as `scan --json` prints it
         #[arg(long, value_name = "SHA256", required_unless_present = "text")]
         digest: Option<String>,
-        /// Text with exactly one finding; `-` reads stdin, which keeps it out of the shell history
+        /// Text with one secret, or with planted instructions; `-` reads stdin, which keeps it out of the shell history
         #[arg(long, value_name = "TEXT", conflicts_with = "digest", allow_hyphen_values = true)]
         text: Option<String>,
+        /// Field in which a whole text with planted instructions may stand: content (default), title, tags …
+        #[arg(long, value_name = "FIELD", requires = "text")]
+        field: Option<String>,
         /// Reason, shown by `scan allowed`
         #[arg(long)]
         reason: String,
@@ -40,12 +44,12 @@ impl AllowlistCommand {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
         match self {
-            AllowlistCommand::Allow { digest, text, reason, expires } => {
+            AllowlistCommand::Allow { digest, text, field, reason, expires } => {
                 let what = match (digest, text) {
                     (Some(digest), _) => AllowTarget::Digest(digest),
-                    (None, Some(text)) if text == "-" => AllowTarget::Text(read_stdin()?),
+                    (None, Some(text)) if text == "-" => AllowTarget::Text { text: read_stdin()?, field },
                     // clap asks for one of the two already, so the default is never used.
-                    (None, text) => AllowTarget::Text(text.unwrap_or_default()),
+                    (None, text) => AllowTarget::Text { text: text.unwrap_or_default(), field },
                 };
                 let expires_at = parse_time(&*engine.clock, &expires, true)?;
                 let allowed = engine.allow(caller, &what, &reason, expires_at)?;
@@ -65,15 +69,30 @@ impl AllowlistCommand {
                     let row = |allowed: &AllowedValue| {
                         let over = if allowed.expires_at <= now { " (expired)" } else { "" };
                         let until = format!("{}{over}", allowed.expires_at);
-                        vec![allowed.digest.clone(), until, allowed.by.clone(), allowed.reason.clone()]
+                        vec![
+                            allowed.digest.clone(),
+                            describe_binding(allowed),
+                            until,
+                            allowed.by.clone(),
+                            allowed.reason.clone(),
+                        ]
                     };
-                    job.output.render_table(&["digest", "until", "by", "why"], allowed.iter().map(row))
+                    job.output.render_table(&["digest", "allows", "until", "by", "why"], allowed.iter().map(row))
                 })
             }
             AllowlistCommand::Disallow { digest } => {
                 print_allowed(job, "disallowed", &engine.disallow(caller, &digest)?)
             }
         }
+    }
+}
+
+/// What an entry lets pass. Entries of version 0.1 do not say whether they were secrets or planted orders.
+fn describe_binding(allowed: &AllowedValue) -> String {
+    match (allowed.concern, &allowed.field) {
+        (Some(Concern::Injection), Some(field)) => format!("one whole text in {field}"),
+        (Some(_), _) => "a value".to_owned(),
+        (None, _) => "a secret value; a planted instruction must be allowed again".to_owned(),
     }
 }
 

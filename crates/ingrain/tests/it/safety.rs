@@ -111,6 +111,56 @@ fn fact_05_secrets_are_blocked_in_every_field() {
     }
 }
 
+/// 12 of 12 such halves were stored.
+#[test]
+fn fact_05_halves_of_a_secret_in_sibling_fields_are_blocked() {
+    let world = World::new();
+    for (seed, at) in [(43, 3), (44, 20), (45, 36)] {
+        let secret = ["gh", "p_"].concat() + &noise(seed, 36, MIXED);
+        let (one, two) = secret.split_at(at);
+        let (first, second) = (format!("a={one}"), format!("b={two}"));
+        let halves: [&[&str]; 6] = [
+            &["--title", one, two],
+            &["--hint", one, two],
+            &["--tag", one, "--tag", two, "an innocent text"],
+            &["--metadata", &first, "--metadata", &second, "an innocent text"],
+            &["--tag", two, one],
+            &["--evidence", one, "--evidence", two, "an innocent text"],
+        ];
+        for half in halves {
+            let ran = world.run(DRAFT, half);
+            assert_eq!(
+                (ran.exit, text(&ran.json()["code"])),
+                (3, "safety.secret_found".to_owned()),
+                "{half:?}: {ran:?}"
+            );
+            assert!(!world.holds(two), "{half:?}");
+        }
+    }
+}
+
+#[test]
+fn fact_05_secrets_are_blocked_in_identities_on_the_command_line() {
+    let world = World::new();
+    let secret = ["gh", "p_"].concat() + &noise(46, 36, MIXED);
+    let (agent, reviewer) = (format!("agent:{secret}"), format!("reviewer:{secret}"));
+    let grant = format!("system:{secret}=read");
+    for flags in [
+        ["--as", agent.as_str()],
+        ["--as", &reviewer],
+        ["--user", &secret],
+        ["--conversation", &secret],
+        ["--session", &secret],
+        ["--run", &secret],
+        ["--pipeline", &secret],
+        ["--grant", &grant],
+    ] {
+        let ran = world.run("search cranes", &flags);
+        assert!(ran.exit == 3 && ran.stderr.contains("safety.secret_found"), "{flags:?}: {ran:?}");
+        assert!(!ran.stderr.contains(&secret) && !ran.stdout.contains(&secret) && !world.holds(&secret), "{flags:?}");
+    }
+}
+
 #[test]
 fn fact_05_secrets_are_blocked_in_names_given_by_operators() {
     let world = World::new();

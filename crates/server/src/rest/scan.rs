@@ -48,9 +48,10 @@ pub(super) fn scan_endpoints() -> Vec<Endpoint> {
         Endpoint::new(Method::POST, "/v1/scan/allowed", "allow", allow_value)
             .with_description(
                 "search",
-                "Allow one exact value",
-                "A value that a rule found, given by its SHA-256 or in a text with no other finding. Valid until a \
-                 time and in this tenant only. Only a keyed digest of the value is stored. Admins only.",
+                "Allow one exact value or text",
+                "A secret that a rule found, given by its SHA-256 or in a text with no other finding; or a text with \
+                 planted instructions, which then passes as a whole and in one field only. Valid until a time and in \
+                 this tenant only. Only a keyed digest is stored. Admins only.",
             )
             .with_body::<AllowBody>(json!({
                 "digest": "0".repeat(64), "reason": "a published test key", "expires_at": "2999-01-01T00:00:00Z",

@@ -49,12 +49,16 @@ struct FindingView {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Allow")]
 pub struct AllowBody {
-    /// SHA-256 of exactly the value a rule found, in hex.
+    /// SHA-256 of exactly the secret a rule found, in hex.
     #[serde(default)]
     pub digest: Option<String>,
-    /// A text in which the scanner finds exactly one value.
+    /// A text in which the scanner finds exactly one secret, or only planted instructions.
     #[serde(default)]
     pub text: Option<String>,
+    /// Field in which a text with planted instructions may stand, such as `title`; `content` if absent. Secrets are
+    /// allowed in every field.
+    #[serde(default)]
+    pub field: Option<String>,
     #[serde(deserialize_with = "deserialize_reason")]
     #[schemars(length(min = 1, max = 4096))]
     pub reason: String,
@@ -67,7 +71,7 @@ impl AllowBody {
     pub fn to_allow_target(&self) -> Result<AllowTarget, Error> {
         match (&self.digest, &self.text) {
             (Some(digest), None) => Ok(AllowTarget::Digest(digest.clone())),
-            (None, Some(text)) => Ok(AllowTarget::Text(text.clone())),
+            (None, Some(text)) => Ok(AllowTarget::Text { text: text.clone(), field: self.field.clone() }),
             // Both or none: which value is meant would be a guess.
             _ => Err(Error::invalid("shape.allow", "give either `digest` or `text`")),
         }
