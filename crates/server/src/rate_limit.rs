@@ -84,11 +84,12 @@ impl RateLimiter {
         let middle = levels.len() / 2;
         let (_, median, _) = levels.select_nth_unstable_by(middle, f64::total_cmp);
         let median = *median;
-        let mut kept = 0;
+        // Many may be exactly as full as the median; only some of them fit beside the emptier ones.
+        let mut room = middle - levels.iter().filter(|level| **level < median).count();
         buckets.retain(|_, bucket| {
-            // Counted, because all of them may be equally full.
-            let keep = kept < middle && self.refilled_tokens(*bucket, now) <= median;
-            kept += usize::from(keep);
+            let level = self.refilled_tokens(*bucket, now);
+            let keep = level < median || (level == median && room > 0);
+            room -= usize::from(keep && level == median);
             keep
         });
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use jiff::Timestamp;
 
 use crate::Engine;
-use crate::admin::keys;
+use crate::admin::{keys, person_records};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::event::{EventBody, EventName};
@@ -162,6 +162,9 @@ fn erase_once(
         change = change.with_write(Write::Erase { place });
     }
     change = plan_row_deletions(engine, caller, target, &memories, change)?;
+    if let EraseTarget::User(user) = target {
+        change = person_records::plan_person_records(engine, caller, user, &memories, change)?;
+    }
     if matches!(target, EraseTarget::Tenant(_)) {
         // Holders of old keys must not write into the empty tenant.
         change = keys::plan_key_revocations(engine, caller, change)?;

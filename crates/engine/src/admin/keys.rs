@@ -31,6 +31,8 @@ const TENANT_BYTES: usize = 16;
 const SHOWN_CHARS: usize = KEY_MARK.len() + 8;
 /// Least seconds between two writes of a key's last use, so that not every call writes.
 const LAST_USE_INTERVAL_SECS: i64 = 60;
+/// Name of a key whose person was erased.
+const ERASED_KEY_NAME: &str = "erased";
 /// Most seconds a rotated key stays valid: thirty days, enough to replace it everywhere.
 pub const OVERLAP_SECS_MAX: i64 = 30 * 86_400;
 
@@ -174,11 +176,36 @@ impl Engine {
     }
 }
 
-/// Adds the revocation of every key of the tenant to a change.
-pub(crate) fn plan_key_revocations(engine: &Engine, caller: &Caller, mut change: Change) -> Result<Change, Error> {
+/// Adds the end of every key of a person to a change, also of those that act for the person. The names go: they are the
+/// person's, and so do those of keys that ended before.
+pub(crate) fn plan_person_key_ends(
+    engine: &Engine,
+    caller: &Caller,
+    user: &str,
+    mut change: Change,
+) -> Result<Change, Error> {
+    for key in list_keys(engine, caller)?.into_iter().filter(|key| key.rights.user.as_deref() == Some(user)) {
+        let was_valid = key.revoked_at.is_none();
+        let rights = KeyRights { user: None, ..key.rights };
+        let revoked_at = key.revoked_at.or(Some(change.at));
+        let ended = Key { name: ERASED_KEY_NAME.to_owned(), rights, revoked_at, ..key };
+        change = change.with_write(Write::Row(ended.to_row()));
+        if was_valid {
+            change = change.with_event(key_event(engine, EventName::KeyRevoked, caller, &ended));
+        }
+    }
+    Ok(change)
+}
+
+fn list_keys(engine: &Engine, caller: &Caller) -> Result<Vec<Key>, Error> {
     let mut keys: Vec<Key> = Vec::new();
     row::for_each_row(engine, caller, RowKind::Keys, |row| keys.extend(Key::from_row(row.clone()).ok()))?;
-    for key in keys.into_iter().filter(|key| key.revoked_at.is_none()) {
+    Ok(keys)
+}
+
+/// Adds the revocation of every key of the tenant to a change.
+pub(crate) fn plan_key_revocations(engine: &Engine, caller: &Caller, mut change: Change) -> Result<Change, Error> {
+    for key in list_keys(engine, caller)?.into_iter().filter(|key| key.revoked_at.is_none()) {
         let key = Key { revoked_at: Some(change.at), ..key };
         change = change.with_write(Write::Row(key.to_row())).with_event(key_event(
             engine,

@@ -7,5 +7,6 @@ pub(crate) mod export;
 pub(crate) mod import;
 pub mod keys;
 pub(crate) mod log_verification;
+mod person_records;
 pub(crate) mod seed;
 pub mod tenant_usage;

@@ -371,6 +371,7 @@ pub(crate) fn unshown_candidate(
         version: hit.memory.version,
         store: hit.memory.store.clone(),
         path: hit.memory.path.clone(),
+        is_erasable: hit.memory.scope.is_erasable(),
         trust: hit.memory.trust_at(now),
         kind: hit.memory.kind,
         author: shows_author.then(|| hit.memory.author.clone()),
@@ -437,7 +438,7 @@ pub(crate) fn commit_receipt(
     let to_loaded_json = |considered: &&ConsideredMemory| {
         serde_json::json!({
             "id": considered.memory, "version": considered.version, "store": considered.store,
-            "path": considered.path, "trust": considered.trust,
+            "path": considered.path.as_ref().filter(|_| !considered.is_erasable), "trust": considered.trust,
         })
     };
     let event = EventBody::new(EventName::ContextLoaded, caller, now)

@@ -127,13 +127,14 @@ impl EventBody {
         }
     }
 
-    /// Adds the memory's id, version, scope, store, path, kind, trust and state.
+    /// Adds the memory's id, version, scope, store, path, kind, trust and state. Without the path where the scope can
+    /// be erased: the memory has it as long as it is there.
     pub fn about_memory(mut self, memory: &Memory) -> EventBody {
         self.memory = Some(memory.id);
         self.version = Some(memory.version);
         self.scope = Some(memory.scope.clone());
         self.with_field("store", &memory.store)
-            .with_field("path", &memory.path)
+            .with_field("path", memory.path.as_ref().filter(|_| !memory.scope.is_erasable()))
             .with_field("kind", memory.kind)
             .with_field("trust", memory.trust)
             .with_field("state", memory.state)

@@ -253,7 +253,7 @@ impl Review {
             .with_field(ORIGIN_FIELD, json!({ "user": self.user, "conversation": self.conversation }))
             .with_field("action", self.action)
             .with_field("store", &self.target_store)
-            .with_field("path", &self.target_path)
+            .with_field("path", self.target_path.as_ref().filter(|_| !self.scope.is_erasable()))
             .with_field("risk", self.risk)
             .with_field("sources", self.sources.iter().map(|source| source.memory).collect::<Vec<_>>());
         // Before the decision the event is about the candidate, after it about the result.

@@ -30,6 +30,11 @@ impl Scope {
         }
     }
 
+    /// Whether it can be erased on its own: the log outlives it, and must not repeat what people or pipelines named.
+    pub const fn is_erasable(&self) -> bool {
+        matches!(self, Scope::User { .. } | Scope::Pipeline { .. })
+    }
+
     /// The two name columns of the table `scopes`: the name and, for pipelines, the agent. Unused ones are empty.
     pub fn name_columns(&self) -> (&str, &str) {
         match self {

@@ -62,6 +62,7 @@ fn decode_candidate(line: &str, names: &[&str]) -> Option<ConsideredMemory> {
     let mut fields = line.split('\t');
     let mut next = || fields.next();
     Some(ConsideredMemory {
+        is_erasable: false,
         memory: MemoryId(parse_field(next()?)?),
         version: VersionId(parse_field(next()?)?),
         store: unescape_field(next()?),
@@ -145,6 +146,7 @@ mod tests {
             let candidates: Vec<ConsideredMemory> = rows
                 .into_iter()
                 .map(|(store, path, reason, number, score, parts)| ConsideredMemory {
+                    is_erasable: false,
                     memory: MemoryId(uuid::Uuid::from_u128(u128::from(number))),
                     version: VersionId(uuid::Uuid::from_u128(u128::from(number) << 64)),
                     author: path.clone(),

@@ -113,6 +113,9 @@ pub struct ConsideredMemory {
     pub version: VersionId,
     pub store: String,
     pub path: Option<String>,
+    /// Whether its scope can be erased: then the log, which outlives the erasure, does not name its path. Not stored.
+    #[serde(skip)]
+    pub is_erasable: bool,
     pub trust: Trust,
     pub kind: Kind,
     /// Set if the entry shows its author (some decision points).

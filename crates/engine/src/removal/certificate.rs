@@ -8,7 +8,7 @@ use crate::Engine;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::id::MemoryId;
-use crate::model::memory::Memory;
+use crate::model::memory::{Memory, Version};
 use crate::model::row::{RowFilter, RowKind, SideRecord};
 use crate::policy::Readable;
 use crate::ports::{Address, row};
@@ -24,6 +24,43 @@ vocabulary! {
         User = "user",
         Pipeline = "pipeline",
         Tenant = "tenant",
+    }
+}
+
+impl Erasure {
+    /// What no erasure inside this database can reach, or must keep.
+    const fn remaining_traces(self) -> &'static [&'static str] {
+        match self {
+            Erasure::Redaction => &[
+                "backups, replicas and exports made before",
+                "Postgres: the write-ahead log, and table pages until they are vacuumed",
+                "event log: store, path, author, times and the sha256 of the text",
+            ],
+            Erasure::User => &[
+                "backups, replicas and exports made before",
+                "Postgres: the write-ahead log, and table pages until they are vacuumed",
+                "event log: the name as author and in scopes, ids, times and the sha256 of each text; paths only in \
+                 entries of version 0.1.0",
+                "this certificate and bans: the name, keyed digests of the texts",
+                "memories of the workspace, conversations, agents and runs that the person wrote or that mention the \
+                 person",
+                "tokens of an identity provider: withdraw them there",
+            ],
+            Erasure::Pipeline => &[
+                "backups, replicas and exports made before",
+                "Postgres: the write-ahead log, and table pages until they are vacuumed",
+                "event log: the names in scopes, ids, times and the sha256 of each text; paths only in entries of \
+                 version 0.1.0",
+                "this certificate: the name, keyed digests of the texts",
+            ],
+            Erasure::Tenant => &[
+                "backups, replicas and exports made before",
+                "Postgres: the write-ahead log, and table pages until they are vacuumed",
+                "event log: names, paths, ids, times and the sha256 of each text",
+                "stores, revoked keys and certificates: their names",
+                "tokens of an identity provider: withdraw them there",
+            ],
+        }
     }
 }
 
@@ -46,6 +83,9 @@ pub struct Certificate {
     pub digests: Vec<String>,
     /// Digest over all digests, listed or not.
     pub root: String,
+    /// Where traces stay that the erasure does not reach. Absent in certificates of the first version.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stays: Vec<String>,
     /// Digest over all fields above; the event log holds it too.
     pub seal: String,
 }
@@ -105,6 +145,7 @@ impl Certificate {
             erased: erased.memories.iter().take(LISTED_MAX).map(|memory| memory.id).collect(),
             digests: digests.into_iter().take(LISTED_MAX).collect(),
             root: to_hex(&root.finalize()),
+            stays: erased.erasure.remaining_traces().iter().map(|trace| (*trace).to_owned()).collect(),
             seal: String::new(),
         };
         Certificate { seal: certificate.compute_seal(), ..certificate }
@@ -155,10 +196,35 @@ impl Engine {
         let mut gone = true;
         for id in &certificate.erased {
             let found = self.backend.get_memory(&Readable::whole_tenant(caller.tenant), &Address::Id(*id))?;
-            // A redacted memory keeps its row with empty content.
-            gone &= found.is_none_or(|memory| memory.content.is_empty());
+            gone &= match found {
+                None => true,
+                // A redacted memory keeps its row with empty content.
+                Some(memory) if memory.content.is_empty() => true,
+                Some(_) => {
+                    certificate.erasure == Erasure::Redaction && is_partly_redacted(self, caller, certificate, *id)?
+                }
+            };
         }
         Ok(CertificateCheck { valid: sealed && logged && gone, sealed, logged, gone })
+    }
+}
+
+/// Whether as many older versions as a redaction took are without text. The current one may have been kept.
+fn is_partly_redacted(
+    engine: &Engine,
+    caller: &Caller,
+    certificate: &Certificate,
+    memory: MemoryId,
+) -> Result<bool, Error> {
+    let (everything, mut below, mut redacted) = (Readable::whole_tenant(caller.tenant), None, 0);
+    loop {
+        let page = engine.backend.list_versions(&everything, memory, below, engine.limits().history_max)?;
+        let is_blank = |version: &&Version| version.redacted_at.is_some() && version.memory.content.is_empty();
+        redacted += page.iter().filter(is_blank).count() as u64;
+        match page.last() {
+            Some(last) if page.len() == engine.limits().history_max => below = Some(last.number),
+            _ => return Ok(redacted >= certificate.versions),
+        }
     }
 }
 

@@ -15,9 +15,10 @@ use crate::model::vocabulary::{Operation, State};
 use crate::policy::Readable;
 use crate::ports::change::{Change, Write};
 use crate::ports::transition::Transition;
-use crate::ports::{Address, refusals, retry, row};
-use crate::recall::{lineage, visibility};
+use crate::ports::{Address, Filter, SortOrder, refusals, retry, row};
+use crate::recall::{lineage, read, visibility};
 use crate::tenant::bans::{self, Ban, BanCause, BanReason};
+use crate::text::normalize;
 
 /// Answer of a quarantine or a release.
 #[derive(Clone, Debug)]
@@ -131,7 +132,14 @@ pub(crate) fn plan_quarantine(engine: &Engine, caller: &Caller, batch: &[Memory]
     let why = BanReason { cause: BanCause::Quarantine, by: &caller.principal, why: None, at: now };
     for memory in batch {
         let value = std::iter::once((memory.id, memory.content.as_str()));
-        change.writes.extend(bans::plan_bans(engine, caller.tenant, &memory.scope, value, &why)?);
+        for write in bans::plan_bans(engine, caller.tenant, &memory.scope, value, &why)? {
+            // A ban that is there stays as it is: a release must not lift the ban of a forget.
+            let is_new = match &write {
+                Write::Row(row) => engine.backend.get_row(caller.tenant, row.kind, &row.id)?.is_none(),
+                _ => true,
+            };
+            change.writes.extend(Some(write).filter(|_| is_new));
+        }
         let constrain = Transition::new(memory, Operation::Constrain)
             .with_reason(mark.to_owned())
             .with_event(EventName::Quarantined);
@@ -150,9 +158,13 @@ fn plan_release(engine: &Engine, caller: &Caller, batch: &[Memory], reason: Opti
             RowFilter { subject: Some(memory.id.to_string()), limit: BANS_PER_MEMORY_MAX, ..RowFilter::default() };
         for ban in row::select_records::<Ban>(&*engine.backend, caller.tenant, &about)? {
             // Bans of a forget or a redaction stay.
-            if ban.cause == BanCause::Quarantine {
-                change = change.with_write(Write::DeleteRow { kind: RowKind::Bans, id: ban.row_id() });
+            if ban.cause != BanCause::Quarantine {
+                continue;
             }
+            change = change.with_write(match find_quarantined_twin(engine, caller, memory, batch)? {
+                Some(twin) => Write::Row(Ban { memory: twin, ..ban }.to_row()),
+                None => Write::DeleteRow { kind: RowKind::Bans, id: ban.row_id() },
+            });
         }
         let restore = Transition::new(memory, Operation::Restore)
             .with_reason(reason.map(str::to_owned))
@@ -160,6 +172,30 @@ fn plan_release(engine: &Engine, caller: &Caller, batch: &[Memory], reason: Opti
         (change, _) = restore.plan(engine, caller, change, |memory| memory.state = State::Active);
     }
     Ok(change)
+}
+
+/// Another memory of the scope with the same text that stays in quarantine: the ban goes on for it.
+fn find_quarantined_twin(
+    engine: &Engine,
+    caller: &Caller,
+    memory: &Memory,
+    released: &[Memory],
+) -> Result<Option<MemoryId>, Error> {
+    let (everything, text) = (Readable::whole_tenant(caller.tenant), normalize::normalise_text(&memory.content));
+    let filter = Filter { scopes: vec![memory.scope.kind()], states: vec![State::Constrained], ..Filter::default() };
+    for other in read::list_all_memories(engine, caller.tenant, &filter, SortOrder::Oldest)? {
+        let is_same = other.scope == memory.scope && normalize::normalise_text(&other.content) == text;
+        if !is_same || released.iter().any(|memory| memory.id == other.id) {
+            continue;
+        }
+        // Candidates of reviews are held back too, but not by a quarantine.
+        let last = engine.backend.get_version(&everything, other.version)?;
+        let is_mark = |reason: &String| reason.starts_with(QUARANTINE_MARK);
+        if last.is_some_and(|v| v.operation == Operation::Constrain && v.reason.as_ref().is_some_and(is_mark)) {
+            return Ok(Some(other.id));
+        }
+    }
+    Ok(None)
 }
 
 /// A memory of the tenant in any scope, for callers who may decide reviews.
@@ -170,11 +206,14 @@ pub(crate) fn load_any_memory(engine: &Engine, caller: &Caller, id: MemoryId) ->
     memory.ok_or_else(|| Error::not_found(format!("memory `{id}`")))
 }
 
+/// First word of the version reason.
+const QUARANTINE_MARK: &str = "quarantine ";
+
 /// Version reason that names the quarantine. A release finds its memories by this prefix.
 pub(crate) fn quarantine_mark(root: MemoryId, reason: Option<&str>) -> String {
     match reason {
-        Some(reason) => format!("quarantine {root}: {reason}"),
-        None => format!("quarantine {root}"),
+        Some(reason) => format!("{QUARANTINE_MARK}{root}: {reason}"),
+        None => format!("{QUARANTINE_MARK}{root}"),
     }
 }
 

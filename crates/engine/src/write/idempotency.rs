@@ -96,6 +96,24 @@ impl IdempotentCall {
     }
 }
 
+/// Removes the stored answers, and digests of requests, that mention something erased. Their keys stay used: a repeated
+/// request is refused.
+pub(crate) fn plan_answer_removal(
+    engine: &Engine,
+    caller: &Caller,
+    is_erased: impl Fn(&Value) -> bool,
+) -> Result<Vec<Write>, Error> {
+    let mut writes = Vec::new();
+    row::for_each_row(engine, caller, RowKind::Idempotency, |row| {
+        let call = IdempotentCall::from_row(row.clone()).ok();
+        if let Some(call) = call.filter(|call| call.answer.as_ref().is_some_and(&is_erased)) {
+            let blank = IdempotentCall { request_sha256: String::new(), done: true, answer: None, ..call };
+            writes.push(Write::Row(blank.to_row()));
+        }
+    })?;
+    Ok(writes)
+}
+
 /// Result of claiming an idempotency key.
 #[derive(Clone, PartialEq, Debug)]
 pub enum IdempotencyClaim {

@@ -63,7 +63,15 @@ impl PipelineArgs {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
         match self.command {
             // The whole record is written: enabling again without limits resets them to the defaults.
-            PipelineCommand::Enable(enable) => set_opt_in(job, enable, true),
+            PipelineCommand::Enable(enable) => {
+                let known = engine.opt_ins(caller, Some(&enable.name))?;
+                let known = known.into_iter().find(|opt_in| opt_in.agent == enable.agent);
+                // The whole record is written: limits that are not given stay as they are.
+                let max_recall = enable.max_recall.or(known.as_ref().and_then(|opt_in| opt_in.max_recall));
+                let max_content_bytes =
+                    enable.max_content_bytes.or(known.as_ref().and_then(|opt_in| opt_in.max_content_bytes));
+                set_opt_in(job, EnableMemoryArgs { max_recall, max_content_bytes, ..enable }, true)
+            }
             PipelineCommand::Disable { name, agent } => {
                 let known = engine.opt_ins(caller, Some(&name))?.into_iter().find(|opt_in| opt_in.agent == agent);
                 let missing =

@@ -101,14 +101,16 @@ impl EraseArgs {
         let certificate = job.session.engine.erase(&job.session.caller, &what, self.reason, self.may_return)?;
         let view = json!({ "status": "erased", "memories": certificate.memories, "certificate": certificate });
         job.output.print_answer(&view, || {
-            format!(
+            let erased = format!(
                 "{} {} of {} `{}`\n  certificate {}",
                 job.output.paint(Tone::Good, "erased"),
                 format_count(certificate.memories, "memory", "memories"),
                 certificate.erasure,
                 certificate.subject,
                 certificate.id
-            )
+            );
+            let stays = certificate.stays.iter().map(|trace| format!("\n  stays       {trace}"));
+            stays.fold(erased, |text, trace| text + &trace)
         })
     }
 }

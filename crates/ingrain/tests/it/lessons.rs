@@ -31,6 +31,17 @@ fn fact_22_without_opt_in_there_is_no_memory() {
 }
 
 #[test]
+fn enabling_a_pipeline_again_keeps_its_limits() {
+    let world = enabled("--max-recall 3 --max-content-bytes 500");
+    let again = world.json("pipeline enable nightly --agent builder --max-recall 4", &[]);
+    assert_eq!(
+        (&again["max_recall"], &again["max_content_bytes"]),
+        (&serde_json::json!(4), &serde_json::json!(500)),
+        "{again}"
+    );
+}
+
+#[test]
 fn fact_23_the_cap_counts_bytes() {
     let world = enabled("");
     let sized =

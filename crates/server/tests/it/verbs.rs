@@ -2,6 +2,7 @@
 //! transfer.
 
 use engine::model::key::KeyRights;
+use engine::model::row::{RowFilter, RowKind};
 use engine::model::vocabulary::Role;
 use serde_json::{Value, json};
 
@@ -203,12 +204,49 @@ fn erased_with_proof_and_kept_out() {
     forged["memories"] = 2.into();
     assert_eq!(done(&post(&house, "/v1/certificates/check", &forged), 200)["sealed"], false);
     assert_eq!(count(&get(&house, "/v1/certificates")), 1);
+    assert_eq!(house.ask_as(&user, "GET", "/v1/stores").send().status, 401, "the person's keys have ended");
+    let user = person(&house);
     let back = house.ask_as(&user, "POST", "/v1/memories").json(&fact).send();
     assert_eq!(back.said().0, 403, "{}", back.body);
     let digest = get(&house, "/v1/bans")["items"][0]["digest"].as_str().expect("a digest").to_owned();
     done(&house.ask("DELETE", &format!("/v1/bans/{digest}")).send(), 200);
     assert_eq!(house.ask_as(&user, "POST", "/v1/memories").json(&fact).send().status, 201);
     assert_eq!(post(&house, "/v1/erasures", &json!({ "what": "tenant", "name": "other" })).status, 404);
+}
+
+#[test]
+fn nothing_but_the_log_the_certificate_and_bans_names_an_erased_person() {
+    let house = House::new();
+    let user = house.key(KeyRights { user: Some("ada".to_owned()), ..KeyRights::for_role(Role::User) }).text;
+    let note = json!({
+        "store": "user_notes", "path": "doctors/knee.md", "recall_hint": "the knee",
+        "content": "the knee hurts on stairs",
+    });
+    let saved = house.ask_as(&user, "POST", "/v1/memories").header("idempotency-key", "once").json(&note).send();
+    assert_eq!(saved.status, 201, "{}", saved.body);
+    let id = saved.json()["id"].as_str().expect("an id").to_owned();
+    let run = json!({ "id": "r1", "goal": "find a doctor for the knee" });
+    assert_eq!(house.ask_as(&user, "POST", "/v1/runs").json(&run).send().status, 201);
+    let context = json!({ "message": "what about the knee" });
+    assert_eq!(house.ask_as(&user, "POST", "/v1/context").json(&context).send().status, 200);
+    house.engine.database().flush().expect("flushed");
+    let mut stream = house.ask_as(&user, "GET", "/v1/events").stream();
+
+    let certificate = done(&post(&house, "/v1/erasures", &json!({ "what": "user", "name": "ada" })), 201);
+    assert!(certificate["stays"].as_array().is_some_and(|stays| stays.len() > 3), "{certificate}");
+    assert_eq!(done(&post(&house, "/v1/certificates/check", &certificate), 200)["valid"], true);
+    assert_eq!(house.ask_as(&user, "GET", "/v1/stores").send().status, 401);
+    while stream.next().is_some() {}
+    house.engine.database().flush().expect("flushed");
+    for kind in RowKind::ALL.iter().filter(|kind| !matches!(kind, RowKind::Certificates | RowKind::Bans)) {
+        let filter = RowFilter { limit: 1_000, ..RowFilter::default() };
+        let rows = format!("{:?}", house.backend.list_rows(house.tenant.id, *kind, &filter).expect("rows"));
+        for word in ["\"ada\"", "user:ada", "knee", id.as_str()] {
+            assert!(!rows.contains(word), "{kind} {word}: {rows}");
+        }
+    }
+    let events = house.ask("GET", "/v1/events?limit=1000").send().body;
+    assert!(!events.contains("knee") && events.contains(&id), "{events}");
 }
 
 #[test]

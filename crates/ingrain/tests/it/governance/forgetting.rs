@@ -69,6 +69,45 @@ fn quarantine_holds_back_a_memory_and_what_was_derived_from_it() {
     assert_eq!((state(&world, &id), state(&world, &copy)), ("active".to_owned(), "active".to_owned()));
 }
 
+#[test]
+fn a_text_stays_banned_while_one_of_its_memories_is_in_quarantine() {
+    let wrong = "Deleting the lock file is always safe.";
+    for first in [0, 1] {
+        let world = World::new();
+        let twins = [draft(&world, "notes/one", wrong), draft(&world, "notes/other", wrong)];
+        let order = [&twins[first], &twins[1 - first]];
+        twins.iter().for_each(|id| drop(world.json("quarantine", &[id])));
+        world.json("quarantine --undo", &[order[0]]);
+        let again = || world.run(&format!("remember --path notes/again {AGENT} --evidence seen"), &[wrong]).exit;
+        assert_eq!(again(), 3, "one of the two is still held back");
+        world.json("quarantine --undo", &[order[1]]);
+        assert_eq!(again(), 0, "none is held back");
+    }
+}
+
+#[test]
+fn releasing_a_quarantine_does_not_lift_the_ban_of_a_forget() {
+    let world = World::new();
+    let wrong = "Deleting the lock file is always safe.";
+    let (one, other) = (draft(&world, "notes/one", wrong), draft(&world, "notes/other", wrong));
+    world.json("forget --reason wrong", &[&one]);
+    world.json("quarantine", &[&other]);
+    world.json("quarantine --undo", &[&other]);
+    assert_eq!(world.code(3, &format!("remember {AGENT} --evidence seen"), &[wrong]), "policy.forgotten");
+}
+
+#[test]
+fn the_certificate_of_a_partial_redaction_is_valid() {
+    let world = World::new();
+    let id = draft(&world, "notes/doors", "The code of the door is in the blue book.");
+    let first = text(&rows(&world.json("history", &[&id])["versions"])[0]["id"]);
+    draft(&world, "notes/doors", "Ask the porter for the code.");
+    let done = world.json("redact --reason leaked --version-id", &[&first, &id]);
+    let check = world.json("certificate verify", &[&text(&done["certificate"]["id"])]);
+    assert_eq!((&check["gone"], &check["valid"]), (&Value::Bool(true), &Value::Bool(true)), "{check}");
+    assert!(text(&world.json("read", &[&id])["content"]).contains("porter"));
+}
+
 /// More at once than keys are kept: a key each would leave most of them unrecognised, and every save in vain.
 #[test]
 fn memories_forgotten_in_bulk_stay_forgotten() {
