@@ -33,7 +33,7 @@ pub use admin::export::{
     ExportedVersion, markdown,
 };
 pub use admin::import::{ImportReport, RefusedPiece};
-pub use admin::log_verification::{BrokenEntry, LogVerification};
+pub use admin::verification::{BrokenEntry, CheckedCounts, Checkpoint, Finding, FindingCode, Verification};
 pub use context::diagnose::{Diagnosis, SessionMemory, SessionReceipt, SessionReport};
 pub use context::turn::{Context, ContextRequest, RECEIPT_PENDING};
 pub use context::window::{Message, Window, WindowCut, WindowRequest};

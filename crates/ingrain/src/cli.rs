@@ -8,9 +8,9 @@ use toml::Value;
 
 use crate::caller::{Identity, SystemGrant};
 use crate::commands::{
-    bench, completions, config, context, copy, diagnose, episodes, events, export, forget, history, ingest, key,
-    layers, list, mcp, memory, migrate, owners, patch, pin, pipeline, propose, quarantine, read, recall, receipt,
-    redact, remember, review, rollback, run, scan, search, serve, store, tenant,
+    bench, completions, config, context, copy, diagnose, doctor, episodes, events, export, forget, history, ingest,
+    key, layers, list, mcp, memory, migrate, owners, patch, pin, pipeline, propose, quarantine, read, recall, receipt,
+    redact, remember, review, rollback, run, scan, search, serve, store, tenant, verify,
 };
 
 /// Governed memory for AI agents: save, search, review, prove and forget what they learn
@@ -168,8 +168,7 @@ pub enum Command {
     Upkeep,
     /// Show the event log
     Events(events::EventsArgs),
-    /// Verify the hash chain of the event log
-    Verify,
+    Verify(verify::VerifyArgs),
     // Server.
     /// Serve REST, MCP and live events over HTTP
     Serve(serve::ServeArgs),
@@ -189,8 +188,7 @@ pub enum Command {
     Copy(copy::CopyArgs),
     /// Show every setting and where it comes from
     Config(config::ConfigArgs),
-    /// Check the installation
-    Doctor,
+    Doctor(doctor::DoctorArgs),
     /// Run a short guided tour on a temporary database
     Demo,
     /// Measure this machine with generated data

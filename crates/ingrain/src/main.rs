@@ -2,6 +2,7 @@
 
 mod assemble;
 mod caller;
+mod checkpoints;
 mod cli;
 mod clock;
 mod commands;

@@ -206,6 +206,8 @@ impl From<Error> for Problem {
                     StoreError::Corrupt(_) => {
                         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, code, "the database is damaged")
                     }
+                    // Names the memory, which the caller may see, and nothing of its text.
+                    StoreError::Altered(_) => Problem::new(StatusCode::INTERNAL_SERVER_ERROR, code, detail),
                     StoreError::FileReplaced => {
                         let detail =
                             "the database file was removed or replaced while the server runs: restart the server";

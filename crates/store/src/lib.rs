@@ -4,6 +4,7 @@
 mod as_of;
 mod column_codec;
 mod copy;
+mod digests;
 mod fault;
 mod matching;
 mod migrations;

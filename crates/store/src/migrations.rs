@@ -33,6 +33,7 @@ migrations![
     "0009_term_by_term",
     "0010_words_in_lists",
     "0011_trees_in_use",
+    "0012_write_digests",
 ];
 
 /// Number of the newest migration: the schema version this program reads and writes.

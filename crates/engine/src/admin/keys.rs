@@ -172,7 +172,7 @@ impl Engine {
         let used = Key { last_used_at: Some(now), ..key.clone() };
         // This writes the whole row: the guard keeps it from undoing a revocation that was committed meanwhile.
         let guard = Guard::RowInState { kind: RowKind::Keys, id: key.id.clone(), state: Some(key.row_state()) };
-        self.commit_later(Change::new(tenant, now).with_guard(guard).with_write(Write::Row(used.to_row())));
+        self.commit_later(Change::new(tenant, now).with_guard(guard).with_write(Write::TouchRow(used.to_row())));
     }
 }
 

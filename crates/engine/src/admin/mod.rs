@@ -1,12 +1,12 @@
 //! Administration: API keys, tenants and their seeds, usage counts, export and import,
-//! erasure, log verification, and the health of the database.
+//! erasure, verification of the data, and the health of the database.
 
 pub(crate) mod database;
 pub(crate) mod erase;
 pub(crate) mod export;
 pub(crate) mod import;
 pub mod keys;
-pub(crate) mod log_verification;
 mod person_records;
 pub(crate) mod seed;
 pub mod tenant_usage;
+pub(crate) mod verification;

@@ -232,7 +232,9 @@ pub(crate) fn list_always_injected(engine: &Engine, caller: &Caller, filter: &Fi
     let page = PageRequest { order: SortOrder::Newest, after: None, limit: engine.limits().always_inject_max };
     let readable = visibility::visible_for_filter(engine, caller, filter)?;
     let mut memories = engine.backend.list_memories(&readable, &pinned, &page)?;
-    memories.retain(|memory| readable.shows_memory(memory) && policy::may_recall_in_run(caller, memory));
+    memories.retain(|memory| {
+        readable.shows_memory(memory) && policy::may_recall_in_run(caller, memory) && memory.is_intact()
+    });
     Ok(memories)
 }
 
@@ -258,8 +260,9 @@ fn find_ranked(
         }),
     };
     match found {
-        Ok((hits, warnings)) => {
+        Ok((mut hits, warnings)) => {
             skipped.extend(warnings);
+            search::drop_altered(&mut hits, skipped);
             hits
         }
         Err(error) => {

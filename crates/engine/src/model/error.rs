@@ -108,6 +108,9 @@ pub enum StoreError {
     SchemaTooNew { found: u32, known: u32 },
     #[error("the database is damaged: {0}")]
     Corrupt(String),
+    /// The text of a memory is not the one its sha256 was made of: it was changed in the database, or is damaged there.
+    #[error("the text of {0} was changed in the database; `ingrain verify` says what else was")]
+    Altered(String),
     /// The open file no longer has a name (removed or replaced). Writes to it would be lost, so they are refused.
     #[error("the database file was removed or replaced while it was open: restart this process")]
     FileReplaced,
@@ -123,6 +126,7 @@ impl StoreError {
             StoreError::Unwritable(_) => "store.unwritable",
             StoreError::SchemaTooNew { .. } => "store.newer",
             StoreError::Corrupt(_) => "store.corrupt",
+            StoreError::Altered(_) => "store.altered",
             StoreError::FileReplaced => "store.gone",
         }
     }

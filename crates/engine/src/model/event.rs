@@ -60,6 +60,11 @@ vocabulary! {
         Ingested = "knowledge.ingested",
         Removed = "knowledge.removed",
         ScannerAllowed = "scanner.allowed",
+        // The log itself.
+        LogAdopted = "log.adopted",
+        LogRepaired = "log.repaired",
+        /// A change without an event of its own that wrote something the log covers. Shown to nobody.
+        LogRecorded = "log.recorded",
     }
 }
 
@@ -127,6 +132,22 @@ impl EventBody {
         }
     }
 
+    /// The entry for the writes of a change that has no event.
+    pub fn recorded(at: Timestamp) -> EventBody {
+        EventBody {
+            name: EventName::LogRecorded,
+            at,
+            actor: "ingrain".to_owned(),
+            role: Role::Admin,
+            run: None,
+            conversation: None,
+            memory: None,
+            version: None,
+            scope: None,
+            payload: Map::new(),
+        }
+    }
+
     /// Adds the memory's id, version, scope, store, path, kind, trust and state. Without the path where the scope can
     /// be erased: the memory has it as long as it is there.
     pub fn about_memory(mut self, memory: &Memory) -> EventBody {
@@ -168,12 +189,18 @@ impl EventBody {
     }
 }
 
-/// SHA-256 over the previous entry's hash, this entry's number and its JSON. Changing an entry breaks all later ones.
-pub fn chain_hash(previous: &str, seq: u64, body_json: &str) -> String {
+/// SHA-256 over the previous entry's hash, this entry's number, its JSON and the digests of what its change wrote
+/// (`model/write_digest.rs`). Changing any of them breaks all later entries. `None`: an entry from before digests.
+pub fn chain_hash(previous: &str, seq: u64, body_json: &str, digests: Option<&[u8]>) -> String {
     let mut hash = Sha256::new();
-    // Hash and number have a fixed width, so the three parts cannot run into each other.
+    // Hash and number have a fixed width, so the parts cannot run into each other.
     hash.update(previous.as_bytes());
     hash.update(seq.to_be_bytes());
+    if digests.is_some() {
+        // The length says where the JSON ends. Its first byte is never that of JSON, so the two forms differ.
+        hash.update((body_json.len() as u64).to_be_bytes());
+    }
     hash.update(body_json.as_bytes());
+    hash.update(digests.unwrap_or_default());
     to_hex(&hash.finalize())
 }

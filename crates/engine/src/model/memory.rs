@@ -4,12 +4,14 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::model::error::StoreError;
 use crate::model::id::{MemoryId, TenantId, VersionId};
 use crate::model::lifecycle;
 use crate::model::scope::Scope;
 use crate::model::store::{AUDIT_LOG, WORKFLOW_STEPS};
 use crate::model::trust_flow::{Field, FieldTrust};
 use crate::model::vocabulary::{EvidenceKind, Kind, Layer, Operation, State, Trust, TtlClass, TurnRole};
+use crate::text::digest::content_sha256;
 use crate::text::entities::Entity;
 
 /// One memory, in its current version or in an earlier one.
@@ -117,6 +119,25 @@ impl Memory {
         };
         emptied.forget_empty_fields();
         emptied
+    }
+
+    /// Whether the text is the one that was saved. A redacted memory has none and is always tombstoned.
+    pub fn is_intact(&self) -> bool {
+        (self.content.is_empty() && self.state == State::Tombstoned) || content_sha256(&self.content) == self.sha256
+    }
+
+    /// Fails with the memory's name where its text is not the one that was saved: it is never shown.
+    pub fn ensure_intact(&self) -> Result<(), StoreError> {
+        match self.is_intact() {
+            true => Ok(()),
+            false => Err(StoreError::Altered(self.name_with_id())),
+        }
+    }
+
+    /// Store, path and id, for messages.
+    pub fn name_with_id(&self) -> String {
+        let path = self.path.as_deref().map(|path| format!("/{path}")).unwrap_or_default();
+        format!("memory {}{path} ({})", self.store, self.id)
     }
 
     /// One line for lists: the recall hint, else the title, else the first line of the content. Hint and title are

@@ -7,6 +7,7 @@ use crate::model::event::EventBody;
 use crate::model::guard::{Guard, Place};
 use crate::model::id::{MemoryId, TenantId, VersionId};
 use crate::model::row::{Row, RowKind};
+use crate::model::write_digest::LoggedWrite;
 
 /// One transaction. The backend checks all guards inside it, then applies the writes and appends the events; if one
 /// guard fails, nothing is written.
@@ -63,6 +64,9 @@ pub enum Write {
     Entry(Box<VersionedEntry>),
     /// Upserts a side record: a store, pipeline, review, run, key and so on.
     Row(Row),
+    /// Upserts a side record of which only bookkeeping fields differ (`model/write_digest.rs`), such as the last use of
+    /// a key. Not in the log. Nothing is written where the stored record differs otherwise: another write came first.
+    TouchRow(Row),
     /// Deletes a side record, if it exists.
     DeleteRow { kind: RowKind, id: String },
     /// Counts a recall of these memories. Not a new version.
@@ -79,6 +83,8 @@ pub enum Write {
     Erase { place: Place },
     /// Stores a vector that was missing or of another model, unless the memory has a newer version. Not a new version.
     SetEmbedding { memory: MemoryId, version: VersionId, embedding: crate::model::vector::Embedding },
+    /// Adds to the digests of the change's log entry what the database holds already. Writes nothing else.
+    Adopt(Vec<LoggedWrite>),
 }
 
 /// Result of a commit.

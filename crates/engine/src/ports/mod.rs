@@ -8,6 +8,7 @@ pub(crate) mod embedding;
 pub(crate) mod refusals;
 pub(crate) mod retry;
 pub mod row;
+pub mod scan;
 pub mod scanned_change;
 pub(crate) mod transition;
 
@@ -28,6 +29,7 @@ use crate::model::vector::{Embedding, Vector};
 use crate::model::vocabulary::{Kind, Layer, ScopeKind, State, Trust};
 use crate::policy::Readable;
 use crate::ports::change::CommitResult;
+use crate::ports::scan::{LogEntry, ScanFrom, ScannedMemory, ScannedRow, ScannedVersion};
 use crate::ports::scanned_change::ScannedChange;
 use crate::text::words::{IndexedWords, QueryWords};
 
@@ -124,6 +126,35 @@ pub trait Backend: Send + Sync {
     fn last_event_seq(&self, tenant: TenantId) -> Result<u64, StoreError>;
     /// Waits for an event with a number greater than `after`, at most `at_most`; returns the number of the last event.
     fn wait_events(&self, tenant: TenantId, after: u64, at_most: Duration) -> Result<u64, StoreError>;
+
+    // Verification: raw rows in key order, one page in one short transaction.
+
+    /// Entries of the log after a number, with the digests of what they wrote.
+    fn scan_log(&self, tenant: TenantId, after: u64, limit: usize) -> Result<Vec<LogEntry>, StoreError>;
+    /// Number and hash of the last entry, as the head has them.
+    fn log_head(&self, tenant: TenantId) -> Result<(u64, String), StoreError>;
+    /// Versions, by memory and number.
+    fn scan_versions(
+        &self,
+        tenant: TenantId,
+        from: &ScanFrom<(MemoryId, u32)>,
+        limit: usize,
+    ) -> Result<Vec<ScannedVersion>, StoreError>;
+    /// Live rows of memories, by id.
+    fn scan_memories(
+        &self,
+        tenant: TenantId,
+        from: &ScanFrom<MemoryId>,
+        limit: usize,
+    ) -> Result<Vec<ScannedMemory>, StoreError>;
+    /// Side records, by id.
+    fn scan_rows(
+        &self,
+        tenant: TenantId,
+        kind: RowKind,
+        from: &ScanFrom<String>,
+        limit: usize,
+    ) -> Result<Vec<ScannedRow>, StoreError>;
 
     // Diagnosis.
 

@@ -43,7 +43,7 @@ impl Change {
         let scanner = StringScanner { load_allow_list };
         let cleared_paths: Vec<String> = self.writes.iter().filter_map(cleared_path).collect();
         for write in &mut self.writes {
-            if let Write::Row(row) = write {
+            if let Write::Row(row) | Write::TouchRow(row) = write {
                 scanner.scan_row(row);
             }
         }

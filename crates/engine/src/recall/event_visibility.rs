@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::Engine;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
-use crate::model::event::{Event, EventBody};
+use crate::model::event::{Event, EventBody, EventName};
 use crate::model::scope::Scope;
 use crate::model::vocabulary::{Role, State};
 use crate::policy::{Readable, ReadableScopes};
@@ -29,13 +29,15 @@ impl Engine {
 
 impl EventVisibility {
     /// Whether the caller may see an event:
-    /// - admins see all;
+    /// - entries without an event of their own are seen by nobody: they say nothing;
+    /// - admins see all others;
     /// - an event with a scope needs read access to that scope, and for reviews also to the proposal;
     /// - an event without a scope is seen by its actor in the same conversation.
     pub(crate) fn sees_event(&self, event: &Event) -> bool {
         let body = &event.happening;
         let own = body.actor == self.caller.principal && body.conversation == self.caller.conversation;
         match &body.scope {
+            _ if body.name == EventName::LogRecorded => false,
             _ if self.caller.role == Role::Admin => matches!(self.readable.scopes, ReadableScopes::All),
             Some(scope) if body.name.is_review_event() => self.sees_review_event(body, scope),
             Some(scope) => self.readable.sees_scope(scope) && self.sees_candidate_event(body),

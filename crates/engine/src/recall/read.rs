@@ -46,10 +46,16 @@ pub struct Listing {
 /// in a long log must not keep a call busy for minutes.
 const EVENT_BATCHES_MAX: usize = 100;
 
+/// A past version may be redacted in any state.
+fn ensure_version_intact(memory: &Memory, is_redacted: bool) -> Result<(), Error> {
+    Ok(if is_redacted { Ok(()) } else { memory.ensure_intact() }?)
+}
+
 impl Engine {
     /// One memory in any state, if the caller may see it. Recorded as read by the caller's run.
     pub fn read(&self, caller: &Caller, reference: &MemoryReference) -> Result<Memory, Error> {
         let memory = self.locate(caller, reference)?;
+        memory.ensure_intact()?;
         usage::record_reads(self, caller, [&memory]);
         Ok(memory)
     }
@@ -65,6 +71,7 @@ impl Engine {
     /// One memory as it was at a past time, if the caller may see that version.
     pub fn read_as_of(&self, caller: &Caller, reference: &MemoryReference, at: Timestamp) -> Result<Memory, Error> {
         let memory = load_as_of(self, caller, reference, at)?;
+        ensure_version_intact(&memory, memory.content.is_empty())?;
         usage::record_reads(self, caller, [&memory]);
         Ok(memory)
     }
@@ -79,6 +86,7 @@ impl Engine {
         limit: Option<usize>,
     ) -> Result<Listing, Error> {
         let listing = self.list(caller, filter, order, after, limit)?;
+        listing.memories.iter().try_for_each(Memory::ensure_intact)?;
         usage::record_reads(self, caller, &listing.memories);
         Ok(listing)
     }
@@ -118,6 +126,7 @@ impl Engine {
         let memory = self.locate(caller, reference)?;
         let limit = resolve_limit(limit, self.limits().history_default, self.limits().history_max)?;
         let versions = self.backend.list_versions(&visibility::visible_to(self, caller)?, memory.id, below, limit)?;
+        versions.iter().try_for_each(|found| ensure_version_intact(&found.memory, found.redacted_at.is_some()))?;
         usage::record_reads(self, caller, versions.iter().map(|version| &version.memory));
         Ok(versions)
     }
@@ -128,6 +137,7 @@ impl Engine {
         let found =
             self.backend.get_version(&readable, version)?.filter(|version| readable.shows_memory(&version.memory));
         let found = found.ok_or_else(|| Error::not_found(format!("version `{version}`")))?;
+        ensure_version_intact(&found.memory, found.redacted_at.is_some())?;
         usage::record_reads(self, caller, [&found.memory]);
         Ok(found)
     }

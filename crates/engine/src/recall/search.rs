@@ -98,6 +98,7 @@ impl Engine {
         results.explanation = query.explain.map(|id| explain_hit(self, caller, query, &hits, limit, id)).transpose()?;
         // Counted after the limit: a memory below it was not recalled.
         hits.truncate(limit);
+        drop_altered(&mut hits, &mut results.warnings);
         record_recall(self, caller, query, &mut hits);
         if hits.is_empty() && query.filter.states.contains(&State::Tombstoned) {
             results.warnings.push(NO_WORDS_LEFT.to_owned());
@@ -105,6 +106,19 @@ impl Engine {
         results.hits = hits;
         Ok(results)
     }
+}
+
+/// Drops hits whose text is not the one that was saved, with a warning that names them: one damaged memory must neither
+/// be shown nor fail the whole search.
+pub(crate) fn drop_altered(hits: &mut Vec<Hit>, warnings: &mut Vec<String>) {
+    hits.retain(|hit| note_altered(&hit.memory, warnings));
+}
+
+/// Whether the text is the one that was saved; if not, adds a warning that names the memory.
+pub(crate) fn note_altered(memory: &Memory, warnings: &mut Vec<String>) -> bool {
+    let altered = memory.ensure_intact().err();
+    warnings.extend(altered.iter().map(|error| format!("left out: {error} [{}]", error.code())));
+    altered.is_none()
 }
 
 /// Number of hits to return. For the lessons of a pipeline's agent, the opt-in sets the maximum, and a limit of 0 means

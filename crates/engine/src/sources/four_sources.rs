@@ -172,6 +172,7 @@ fn search_source_by_time(
     let is_in_period = |hit: &Hit| named_time::time_fit(periods, hit.memory.happened_at().as_microsecond()) >= 1.0;
     hits.retain(|hit| readable.shows_memory(&hit.memory) && is_in_period(hit));
     hits.truncate(source.hits_max());
+    hits.retain(|hit| hit.memory.is_intact());
     Ok(hits)
 }
 
@@ -197,6 +198,7 @@ fn search_source(
     let similarity_min = recall.similarity_min.unwrap_or(engine.limits().similarity_min);
     hits.retain(|hit| is_near_enough(hit, similarity_min));
     hits.truncate(source.hits_max());
+    hits.retain(|hit| hit.memory.is_intact());
     Ok(hits)
 }
 

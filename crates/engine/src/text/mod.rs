@@ -9,9 +9,11 @@
 //! - `normalize`: one form for texts that people consider the same, and a keyed digest of it
 //! - `digest`: SHA-256 in hex
 //! - `direction_marks`: characters that change the direction of displayed text
+//! - `canonical_json`: JSON in one spelling, for digests
 //! - `decode_error`: JSON errors by field, without the value
 //! - `plural`: `1 memory`, `2 memories`
 
+pub mod canonical_json;
 pub mod chunks;
 pub mod decode_error;
 pub mod digest;

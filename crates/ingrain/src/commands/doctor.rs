@@ -3,6 +3,8 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use clap::Args;
+use engine::model::caller::Caller;
 use engine::model::error::StoreError;
 use engine::ports::BackendHealth;
 use engine::text::plural::format_count;
@@ -19,6 +21,9 @@ use crate::skills::SkillFolders;
 
 /// Free disk space below which saves may soon fail.
 const FREE_BYTES_MIN: u64 = 64 * 1024 * 1024;
+
+/// Damaged rows that are named.
+const ROWS_NAMED_MAX: usize = 50;
 
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -43,7 +48,21 @@ struct DoctorReport {
     checks: Vec<Check>,
 }
 
-pub fn run(loaded: &LoadedConfig, output: &Output) -> Result<(), Failure> {
+/// Check the installation
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// Also check every page and index of the file, and all data of all tenants against the event log
+    #[arg(long)]
+    deep: bool,
+}
+
+impl DoctorArgs {
+    pub fn run(&self, loaded: &LoadedConfig, output: &Output) -> Result<(), Failure> {
+        run(loaded, output, self.deep)
+    }
+}
+
+fn run(loaded: &LoadedConfig, output: &Output, deep: bool) -> Result<(), Failure> {
     let config = &loaded.config;
     let mut checks = vec![
         check_binary(),
@@ -56,7 +75,7 @@ pub fn run(loaded: &LoadedConfig, output: &Output) -> Result<(), Failure> {
         check_classifier(config),
     ];
     // Last: the checks above explain why a database may not open.
-    let (database_checks, health) = check_database(config);
+    let (database_checks, health) = check_database(config, deep);
     checks.extend(database_checks);
     // Not for Postgres, whose files belong to the server.
     if let Ok(path) = assemble::database_path(config) {
@@ -190,7 +209,7 @@ fn check_classifier(config: &Config) -> Check {
 }
 
 /// Opens the database and checks its pages, migrations, vectors and stores.
-fn check_database(config: &Config) -> (Vec<Check>, Option<BackendHealth>) {
+fn check_database(config: &Config, deep: bool) -> (Vec<Check>, Option<BackendHealth>) {
     if let Some(check) = assemble::database_path(config).ok().and_then(|path| check_empty_file(&path)) {
         return (vec![check], None);
     }
@@ -214,7 +233,46 @@ fn check_database(config: &Config) -> (Vec<Check>, Option<BackendHealth>) {
         good_check("vectors", health.vectors.as_str()),
         check_stores(&session),
     ]);
+    if deep {
+        checks.extend(check_data(&session));
+    }
     (checks, Some(health))
+}
+
+/// Replays the log of every tenant against its data.
+fn check_data(session: &assemble::Session) -> Vec<Check> {
+    let tenants = match session.engine.database().list_tenants() {
+        Ok(tenants) => tenants,
+        Err(error) => return vec![failed_check("data", &error.into())],
+    };
+    tenants
+        .iter()
+        .map(|tenant| match session.engine.verify(&Caller::admin(tenant.id)) {
+            Err(error) => failed_check("data", &error.into()),
+            Ok(verified) if verified.is_intact() => {
+                let entries = format_count(verified.entries, "log entry", "log entries");
+                let versions = format_count(verified.checked.versions, "version", "versions");
+                let records = format_count(verified.checked.records, "record", "records");
+                let detail = format!("tenant `{}`: {entries}, {versions}, {records}, as written", tenant.slug);
+                match verified.uncovered {
+                    0 => good_check("data", detail),
+                    rows => warning_check(
+                        "data",
+                        format!("{detail}; {} from before the log covered the data", format_count(rows, "row", "rows")),
+                        "run `ingrain verify --adopt` to take them into the log",
+                    ),
+                }
+            }
+            Ok(verified) => {
+                let broken =
+                    verified.broken.iter().map(|broken| format!("log entry {}: {}", broken.seq, broken.reason));
+                let named = verified.findings.iter().map(ToString::to_string);
+                let detail = broken.chain(named).take(ROWS_NAMED_MAX).collect::<Vec<_>>().join("\n");
+                let hint = "`ingrain verify` lists everything; restore a backup, or `ingrain forget` what was planted";
+                Check { name: "data", verdict: CheckStatus::Failed, detail, hint: Some(hint.to_owned()) }
+            }
+        })
+        .collect()
 }
 
 /// Checks that the ruleset of every store is configured: without it saves to the store fail.
@@ -249,7 +307,7 @@ fn check_empty_file(path: &Path) -> Option<Check> {
 fn check_pages(damage: Result<Vec<String>, StoreError>) -> Check {
     match damage {
         Ok(found) if found.is_empty() => {
-            good_check("pages", "no damage found; `ingrain verify` also checks the event log")
+            good_check("pages", "no damage found; `ingrain doctor --deep` also checks the data against the log")
         }
         Ok(found) => failed_check("pages", &StoreError::Corrupt(found.join("; ")).into()),
         Err(error) => failed_check("pages", &error.into()),

@@ -8,7 +8,7 @@ pub mod context;
 pub mod copy;
 mod demo;
 pub mod diagnose;
-mod doctor;
+pub mod doctor;
 pub mod episodes;
 pub mod events;
 pub mod export;
@@ -46,7 +46,7 @@ pub mod store;
 mod temp_home;
 pub mod tenant;
 mod upkeep;
-mod verify;
+pub mod verify;
 
 use crate::assemble::Session;
 use crate::cli::{Cli, Command, GlobalArgs};
@@ -61,6 +61,8 @@ pub struct Job<'a> {
     pub output: &'a Output,
     /// Folder of installed skills.
     pub skills_folder: std::path::PathBuf,
+    /// Folder of settings and keys.
+    pub home: std::path::PathBuf,
 }
 
 /// Runs the parsed command.
@@ -82,7 +84,7 @@ pub fn run(cli: Cli, environment: &Environment, output: &Output) -> Result<(), F
     match command {
         Command::Config(command) => command.run(&loaded, output),
         Command::Init => init::run(&loaded, output),
-        Command::Doctor => doctor::run(&loaded, output),
+        Command::Doctor(command) => command.run(&loaded, output),
         Command::Demo => demo::run(&loaded.config, output),
         Command::Bench(command) => command.run(&loaded.config, &global, output),
         Command::Tenant(command) => command.run(&loaded.config, output),
@@ -106,7 +108,8 @@ fn run_with_session(
         // The process answers one query and ends: building the index in memory would not pay off.
         config.sqlite.index_mib = 0;
     }
-    let job = Job { session: Session::open(&config)?, global, output, skills_folder: skills };
+    let job =
+        Job { session: Session::open(&config)?, global, output, skills_folder: skills, home: config.home.clone() };
     let done = match command {
         Command::Remember(command) => command.run(&job),
         Command::Search(command) => command.run(&job),
@@ -152,7 +155,7 @@ fn run_with_session(
         Command::Pipeline(command) => command.run(&job),
         Command::Upkeep => upkeep::run(&job),
         Command::Events(command) => command.run(&job),
-        Command::Verify => verify::run(&job),
+        Command::Verify(command) => command.run(&job),
         Command::Scan(command) => command.run_on_database(&job),
         // Handled by `run`; listed so that the compiler asks about every new command.
         Command::Tenant(_)
@@ -162,7 +165,7 @@ fn run_with_session(
         | Command::Mcp(_)
         | Command::Config(_)
         | Command::Init
-        | Command::Doctor
+        | Command::Doctor(_)
         | Command::Demo
         | Command::Bench(_)
         | Command::Completions(_)

@@ -15,6 +15,7 @@ use engine::model::row::{Row, RowFilter, RowKind};
 use engine::model::vocabulary::{EvidenceKind, Kind};
 use engine::policy::Readable;
 use engine::ports::change::CommitResult;
+use engine::ports::scan::{LogEntry, ScanFrom, ScannedMemory, ScannedRow, ScannedVersion};
 use engine::ports::scanned_change::ScannedChange;
 use engine::ports::{
     Address, Backend, BackendHealth, CandidateQuery, CandidateSet, Clock, Filter, PageRequest, PlaceState, Tenant,
@@ -220,6 +221,37 @@ impl Backend for Torn {
     }
     fn probe_write(&self) -> Result<(), StoreError> {
         self.whole.probe_write()
+    }
+    fn scan_log(&self, tenant: TenantId, after: u64, limit: usize) -> Result<Vec<LogEntry>, StoreError> {
+        self.whole.scan_log(tenant, after, limit)
+    }
+    fn log_head(&self, tenant: TenantId) -> Result<(u64, String), StoreError> {
+        self.whole.log_head(tenant)
+    }
+    fn scan_versions(
+        &self,
+        tenant: TenantId,
+        from: &ScanFrom<(MemoryId, u32)>,
+        limit: usize,
+    ) -> Result<Vec<ScannedVersion>, StoreError> {
+        self.whole.scan_versions(tenant, from, limit)
+    }
+    fn scan_memories(
+        &self,
+        tenant: TenantId,
+        from: &ScanFrom<MemoryId>,
+        limit: usize,
+    ) -> Result<Vec<ScannedMemory>, StoreError> {
+        self.whole.scan_memories(tenant, from, limit)
+    }
+    fn scan_rows(
+        &self,
+        tenant: TenantId,
+        kind: RowKind,
+        from: &ScanFrom<String>,
+        limit: usize,
+    ) -> Result<Vec<ScannedRow>, StoreError> {
+        self.whole.scan_rows(tenant, kind, from, limit)
     }
     fn check_integrity(&self) -> Result<Vec<String>, StoreError> {
         self.whole.check_integrity()

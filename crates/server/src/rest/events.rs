@@ -53,13 +53,15 @@ pub(super) fn event_endpoints() -> Vec<Endpoint> {
         Endpoint::new(Method::GET, "/v1/verify", "verify", verify_log)
             .with_description(
                 "events",
-                "Check the log",
-                "Follows the chain of hashes from the first entry. Admins only.",
+                "Check the data against the log",
+                "Follows the chain of hashes from the first entry and compares versions, memories, keys, reviews, \
+                 receipts and all other records with what the log says was written. `broken` names the first entry \
+                 that does not fit, `findings` everything stored that differs. Admins only.",
             )
             .with_json_answer::<VerifiedView>(
                 StatusCode::OK,
                 "The result",
-                json!({ "entries": 12, "hash": "…", "broken": null }),
+                json!({ "entries": 12, "hash": "…", "broken": null, "findings": [], "uncovered": 0 }),
             ),
     ]
 }

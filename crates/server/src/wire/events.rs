@@ -1,6 +1,6 @@
-//! Events of the log, and the check of its hashes.
+//! Events of the log, and its verification.
 
-use engine::LogVerification;
+use engine::Verification;
 use engine::model::event::Event;
 use engine::model::vocabulary::Role;
 use jiff::Timestamp;
@@ -50,11 +50,11 @@ struct EventShape {
     hash: String,
 }
 
-/// Result of checking the log's hash chain.
+/// Result of replaying the log against the data: entries read, the last hash, and everything that differs.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Verified")]
 pub struct VerifiedView {
     #[serde(flatten)]
     #[schemars(with = "EngineRecord")]
-    pub verified: LogVerification,
+    pub verified: Verification,
 }

@@ -10,6 +10,7 @@ pub(crate) enum ColumnKind {
     Bool,
     Id,
     Json,
+    Bytes,
     /// Tags of a memory: a JSON column in SQLite, the table `tags` in Postgres.
     Tags,
     /// Indexed words: one column in SQLite, four in Postgres.
@@ -121,7 +122,7 @@ static MEMORY_TABLES: [Table; 7] = [
         "recall", 1, "memory" Id, "scope" Int, "seq" Int, "number" Int, "state" Text, "kind" Text, "layer" Text,
         "trust" Text, "author" Text, "updated_at" Int, "expires_at" Int, "words" Words, "model" Text, "vector" Vector,
     ],
-    table!["events", 1, "seq" Int, "name" Text, "at" Int, "happening" Text, "hash" Text],
+    table!["events", 1, "seq" Int, "name" Text, "at" Int, "happening" Text, "hash" Text, "digests" Bytes],
 ];
 
 /// The last number of each of a tenant's sequences: one row per tenant. Written last, because a tenant without it

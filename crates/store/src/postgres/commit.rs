@@ -6,15 +6,19 @@
 use std::collections::HashMap;
 
 use engine::model::error::StoreError;
+use engine::model::event::EventBody;
 use engine::model::guard::Place;
 use engine::model::id::{MemoryId, TenantId};
 use engine::model::lifecycle::FADE_PER_MICROSECOND;
+use engine::model::row::Row as SideRow;
+use engine::model::write_digest::WriteDigests;
 use engine::ports::change::{Change, CommitResult, Write};
 use tokio_postgres::Row;
 
 use super::fault::Fault;
 use super::row_codec::{Statement, params, read_column, read_count, to_micros};
 use super::{entry, erase, events, guards, records, scopes};
+use crate::digests::row_columns;
 
 /// The last number of each of a tenant's sequences.
 #[derive(Clone)]
@@ -32,6 +36,12 @@ pub(super) struct CurrentState {
     pub(super) scopes: HashMap<Place, i64>,
     pub(super) versions: HashMap<MemoryId, entry::PreviousVersion>,
     pub(super) snapshots: erase::VersionSnapshots,
+    /// Ids and version numbers of the memories in places to be erased.
+    pub(super) erased: HashMap<Place, Vec<(MemoryId, u32)>>,
+    /// The stored form of records to be touched, by id.
+    pub(super) touched: HashMap<String, SideRow>,
+    /// Digests of what is written, for the log entry.
+    pub(super) digests: WriteDigests,
     /// Whether the change redacts. Then versions it writes itself are kept in `snapshots`, as it may redact those too.
     pub(super) redacts: bool,
 }
@@ -54,7 +64,11 @@ pub(super) fn change_queries(change: &Change) -> Vec<Statement> {
                 statements.push(scopes::place_query(tenant, &entry::entry_place(entry)));
                 statements.push(entry::previous_query(entry));
             }
-            Write::Erase { place } => statements.push(scopes::place_query(tenant, place)),
+            Write::Erase { place } => {
+                statements.push(scopes::place_query(tenant, place));
+                statements.push(erase::memories_query(tenant, place));
+            }
+            Write::TouchRow(row) => statements.push(records::row_query(tenant, row.kind, &row.id)),
             Write::Redact { memory, versions } => statements.push(erase::versions_query(tenant, *memory, versions)),
             _ => {}
         }
@@ -85,8 +99,15 @@ pub(super) fn plan_change(change: &Change, head: &mut Head, results: Vec<Vec<Row
     for write in &change.writes {
         plan_write(change, head, &mut state, &mut plan, write)?;
     }
-    for happening in &change.events {
-        plan.statements.push(events::append_event(head, happening)?);
+    let digests = std::mem::take(&mut state.digests);
+    if change.events.is_empty() && !digests.is_empty() {
+        plan.statements.push(events::append_event(head, &EventBody::recorded(change.at), digests)?);
+        plan.last_event = head.event_seq;
+    } else if let Some((last, before)) = change.events.split_last() {
+        for happening in before {
+            plan.statements.push(events::append_event(head, happening, WriteDigests::default())?);
+        }
+        plan.statements.push(events::append_event(head, last, digests)?);
         plan.last_event = head.event_seq;
     }
     Ok(plan)
@@ -110,6 +131,11 @@ fn read_current_state(change: &Change, mut results: impl Iterator<Item = Vec<Row
                 if let Some(row) = next().first() {
                     state.scopes.insert(place.clone(), read_column(row, 0)?);
                 }
+                state.erased.insert(place.clone(), erase::read_memories(&next())?);
+            }
+            Write::TouchRow(row) => {
+                let stored = next().first().map(|stored| records::to_row(row.kind, stored)).transpose()?;
+                state.touched.extend(stored.map(|stored| (row.id.clone(), stored)));
             }
             Write::Redact { memory, .. } => erase::read_snapshots(&next(), *memory, &mut state)?,
             _ => {}
@@ -128,8 +154,20 @@ fn plan_write(
     let (tenant, statements) = (change.tenant, &mut plan.statements);
     match write {
         Write::Entry(entry) => entry::write_entry(head, state, statements, entry)?,
-        Write::Row(row) => statements.push(records::upsert_row(tenant, row)?),
-        Write::DeleteRow { kind, id } => statements.push(records::delete_row(tenant, *kind, id)),
+        Write::Row(row) => {
+            statements.push(records::upsert_row(tenant, row)?);
+            state.digests.add_row(&row_columns(row));
+        }
+        Write::TouchRow(row) => {
+            let is_same = |stored: &SideRow| row_columns(stored).digest() == row_columns(row).digest();
+            if state.touched.get(&row.id).is_some_and(is_same) {
+                statements.push(records::upsert_row(tenant, row)?);
+            }
+        }
+        Write::DeleteRow { kind, id } => {
+            statements.push(records::delete_row(tenant, *kind, id));
+            state.digests.add_row_deletion(*kind, id);
+        }
         Write::CountRecalls { memories, fading } => statements.extend(record_recalls(change, memories, fading)),
         Write::CountRunSave { run } => statements.push(count_run_save(tenant, run)),
         Write::Redact { memory, versions } => {
@@ -138,6 +176,16 @@ fn plan_write(
         Write::Erase { place } => {
             // Removed, so that an entry written later in the same change creates the place under a new id.
             if let Some(scope) = state.scopes.remove(place) {
+                let stored = state.erased.remove(place).unwrap_or_default();
+                // What this change itself wrote there before goes too.
+                let written = change.writes.iter().take_while(|before| !std::ptr::eq(*before, write));
+                let written = written.filter_map(|write| match write {
+                    Write::Entry(entry) if entry::entry_place(entry) == *place => {
+                        Some((entry.memory().id, entry.memory().version_number))
+                    }
+                    _ => None,
+                });
+                stored.into_iter().chain(written).for_each(|(id, number)| state.digests.add_erasure(id, number));
                 plan.erasures.push(statements.len());
                 statements.push(Statement::new(
                     "select erase_place($1) from heads where tenant = $2",
@@ -148,6 +196,7 @@ fn plan_write(
         Write::SetEmbedding { memory, version, embedding } => {
             statements.push(entry::set_embedding(head, *memory, *version, embedding));
         }
+        Write::Adopt(writes) => writes.iter().for_each(|write| state.digests.add(write)),
     }
     Ok(())
 }

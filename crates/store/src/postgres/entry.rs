@@ -17,6 +17,7 @@ use super::commit::{CurrentState, Head};
 use super::fault::Fault;
 use super::recall;
 use super::row_codec::{Statement, params, read_column, to_json, to_micros};
+use crate::digests::{to_scanned_version, version_columns};
 use crate::matching::memory_fade_key;
 
 /// The parts of the stored version that the next one needs.
@@ -108,7 +109,13 @@ pub(super) fn write_entry(
     };
     // Before the version, which refers to it.
     statements.push(write_memory_row(scope, memory, entry.previous().is_some()));
-    statements.push(insert_version(entry)?);
+    let (snapshot, evidence) = (to_json(&Snapshot(memory))?, to_json(&entry.evidence())?);
+    let columns = version_columns(entry, &snapshot, &evidence);
+    state.digests.add_version(&columns);
+    if state.redacts {
+        state.snapshots.insert(memory.version.0, to_scanned_version(&columns));
+    }
+    statements.push(insert_version(entry, snapshot, evidence));
     write_tags(statements, memory, previous_row.is_some());
     let seq = head.next_recall_seq();
     let after = PreviousVersion::from_entry(entry);
@@ -120,9 +127,6 @@ pub(super) fn write_entry(
     statements.push(write_recall_row(scope, seq, entry, keep_vector));
     // A later write of the same change follows this version, which the database does not show yet.
     state.versions.insert(memory.id, after);
-    if state.redacts {
-        state.snapshots.insert(memory.version.0, (memory.clone(), entry.evidence().to_vec()));
-    }
     Ok(())
 }
 
@@ -201,9 +205,9 @@ pub(super) fn map_path_conflict(fault: Fault, change: &engine::ports::change::Ch
     }
 }
 
-fn insert_version(entry: &VersionedEntry) -> Result<Statement, Fault> {
+fn insert_version(entry: &VersionedEntry, snapshot: String, evidence: String) -> Statement {
     let (memory, stamp) = (entry.memory(), entry.stamp());
-    Ok(Statement::new(
+    Statement::new(
         "insert into versions (tenant, memory, number, id, operation, snapshot, content, sha256, previous, actor, run,
            conversation, reason, evidence, at)
          values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
@@ -213,7 +217,7 @@ fn insert_version(entry: &VersionedEntry) -> Result<Statement, Fault> {
             i64::from(memory.version_number),
             stamp.version.0,
             entry.operation().as_str(),
-            to_json(&Snapshot(memory))?,
+            snapshot,
             &memory.content,
             &memory.sha256,
             entry.previous().map(|id| id.0),
@@ -221,10 +225,10 @@ fn insert_version(entry: &VersionedEntry) -> Result<Statement, Fault> {
             stamp.run.clone(),
             stamp.conversation.clone(),
             stamp.reason.clone(),
-            to_json(&entry.evidence())?,
+            evidence,
             to_micros(stamp.at),
         ],
-    ))
+    )
 }
 
 fn write_tags(statements: &mut Vec<Statement>, memory: &Memory, replace: bool) {

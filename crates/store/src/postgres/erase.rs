@@ -4,9 +4,9 @@
 
 use std::collections::HashMap;
 
+use engine::model::guard::Place;
 use engine::model::id::{MemoryId, TenantId, VersionId};
-use engine::model::memory::{Evidence, Memory};
-use engine::model::snapshot::Snapshot;
+use engine::ports::scan::ScannedVersion;
 use jiff::Timestamp;
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -14,17 +14,19 @@ use uuid::Uuid;
 use super::commit::{CurrentState, Head};
 use super::entry::{PREVIOUS_COLUMNS, PreviousVersion};
 use super::fault::Fault;
-use super::row_codec::{Statement, params, read_column, read_json, to_json, to_micros};
+use super::row_codec::{Statement, params, read_column, to_micros};
+use super::scan::{VERSION_COLUMN_COUNT, VERSION_COLUMNS, read_version};
+use crate::digests::blank_columns;
 
-/// Snapshot and evidence of the versions to be redacted, by version id.
-pub(super) type VersionSnapshots = HashMap<Uuid, (Memory, Vec<Evidence>)>;
+/// The versions to be redacted, by version id.
+pub(super) type VersionSnapshots = HashMap<Uuid, ScannedVersion>;
 
 /// Query for the versions to redact, each with the current version of the memory.
 pub(super) fn versions_query(tenant: TenantId, memory: MemoryId, versions: &[VersionId]) -> Statement {
     let ids: Vec<Uuid> = versions.iter().map(|version| version.0).collect();
     Statement::new(
         format!(
-            "select v.id, v.snapshot, v.evidence, {PREVIOUS_COLUMNS}
+            "select {VERSION_COLUMNS}, {PREVIOUS_COLUMNS}
              from versions v
              join memories m on m.tenant = v.tenant and m.id = v.memory
              join recall c on c.tenant = v.tenant and c.memory = v.memory
@@ -34,35 +36,57 @@ pub(super) fn versions_query(tenant: TenantId, memory: MemoryId, versions: &[Ver
     )
 }
 
+/// Query for the memories of a place, each with the number of its versions.
+pub(super) fn memories_query(tenant: TenantId, place: &Place) -> Statement {
+    let (first, second) = place.scope.name_columns();
+    Statement::new(
+        "select m.id, m.number
+         from scopes s
+         join memories m on m.tenant = s.tenant and m.scope = s.id
+         where s.tenant = $1 and s.kind = $2 and s.first = $3 and s.second = $4 and s.store = $5",
+        params![tenant.0, place.scope.kind().as_str(), first, second, &place.store],
+    )
+}
+
+pub(super) fn read_memories(rows: &[Row]) -> Result<Vec<(MemoryId, u32)>, Fault> {
+    let read = |row: &Row| {
+        let number = u32::try_from(read_column::<i64>(row, 1)?).map_err(Fault::corrupt)?;
+        Ok((MemoryId(read_column(row, 0)?), number))
+    };
+    rows.iter().map(read).collect()
+}
+
 pub(super) fn read_snapshots(rows: &[Row], memory: MemoryId, state: &mut CurrentState) -> Result<(), Fault> {
     for row in rows {
-        state.snapshots.insert(read_column(row, 0)?, (read_json(row, 1)?, read_json(row, 2)?));
-        state.versions.insert(memory, PreviousVersion::from_row(row, 3)?);
+        let version = read_version(row)?;
+        state.snapshots.insert(version.id, version);
+        state.versions.insert(memory, PreviousVersion::from_row(row, VERSION_COLUMN_COUNT)?);
     }
     Ok(())
 }
 
 pub(super) fn redact_versions(
     head: &mut Head,
-    state: &CurrentState,
+    state: &mut CurrentState,
     statements: &mut Vec<Statement>,
     at: Timestamp,
     memory: MemoryId,
     versions: &[VersionId],
 ) -> Result<(), Fault> {
     for version in versions {
-        let stored = state.snapshots.get(&version.0).filter(|(snapshot, _)| snapshot.id == memory);
+        let stored = state.snapshots.get_mut(&version.0).filter(|stored| stored.memory == memory);
         // A version that was erased meanwhile has no text left to redact.
-        let Some((snapshot, evidence)) = stored else { continue };
-        let evidence: Vec<Evidence> = evidence.iter().cloned().map(Evidence::without_text).collect();
+        let Some(stored) = stored else { continue };
+        blank_columns(stored, at)?;
+        state.digests.add_version(&stored.columns());
         statements.push(Statement::new(
             "select redact_version($1, $2, $3, $4, $5) from heads where tenant = $6",
             params![
                 version.0,
                 memory.0,
-                to_json(&Snapshot(&snapshot.clone().without_content()))?,
-                to_json(&evidence)?,
-                to_micros(at),
+                &stored.snapshot,
+                &stored.evidence,
+                stored.redacted_at.unwrap_or(to_micros(at)),
                 head.tenant.0
             ],
         ));

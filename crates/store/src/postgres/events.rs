@@ -2,6 +2,7 @@
 
 use engine::model::event::{Event, EventBody, chain_hash};
 use engine::model::id::TenantId;
+use engine::model::write_digest::WriteDigests;
 
 use super::commit::Head;
 use super::fault::Fault;
@@ -11,15 +12,23 @@ use super::row_codec::{Statement, params, read_column, read_count, read_json, ro
 /// Notification channel for grown event logs; the payload is the tenant id.
 pub(super) const EVENTS_CHANNEL: &str = "ingrain_events";
 
-/// The statement that appends an event. Advances the head.
-pub(super) fn append_event(head: &mut Head, happening: &EventBody) -> Result<Statement, Fault> {
+/// The statement that appends an event with the digests of what its change wrote. Advances the head.
+pub(super) fn append_event(head: &mut Head, happening: &EventBody, digests: WriteDigests) -> Result<Statement, Fault> {
     let text = to_json(happening)?;
     let seq = head.event_seq + 1;
-    let hash = chain_hash(&head.event_hash, seq, &text);
+    let hash = chain_hash(&head.event_hash, seq, &text, Some(digests.as_bytes()));
     let statement = Statement::new(
-        "insert into events (tenant, seq, name, at, happening, hash)
-         values ($1, $2, $3, $4, $5, $6)",
-        params![head.tenant.0, seq as i64, happening.name.as_str(), to_micros(happening.at), text, &hash],
+        "insert into events (tenant, seq, name, at, happening, hash, digests)
+         values ($1, $2, $3, $4, $5, $6, $7)",
+        params![
+            head.tenant.0,
+            seq as i64,
+            happening.name.as_str(),
+            to_micros(happening.at),
+            text,
+            &hash,
+            digests.into_bytes()
+        ],
     );
     (head.event_seq, head.event_hash) = (seq, hash);
     Ok(statement)

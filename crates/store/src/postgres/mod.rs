@@ -17,6 +17,7 @@ mod pool;
 mod recall;
 mod records;
 mod row_codec;
+mod scan;
 mod scopes;
 mod server_url;
 mod tls;
@@ -33,6 +34,7 @@ use engine::model::memory::{Memory, Version};
 use engine::model::row::{Row, RowFilter, RowKind};
 use engine::policy::Readable;
 use engine::ports::change::{Change, CommitResult};
+use engine::ports::scan::{LogEntry, ScanFrom, ScannedMemory, ScannedRow, ScannedVersion};
 use engine::ports::scanned_change::ScannedChange;
 use engine::ports::{
     Address, Backend, BackendHealth, CandidateQuery, CandidateSet, Filter, PageRequest, PlaceState, Tenant,
@@ -241,6 +243,42 @@ impl Backend for Postgres {
 
     fn probe_write(&self) -> Result<(), StoreError> {
         self.block_on(health::probe_write(&self.pool))
+    }
+
+    fn scan_log(&self, tenant: TenantId, after: u64, limit: usize) -> Result<Vec<LogEntry>, StoreError> {
+        self.block_on(scan::scan_log(&self.pool, tenant, after, limit))
+    }
+
+    fn log_head(&self, tenant: TenantId) -> Result<(u64, String), StoreError> {
+        self.block_on(scan::log_head(&self.pool, tenant))
+    }
+
+    fn scan_versions(
+        &self,
+        tenant: TenantId,
+        from: &ScanFrom<(MemoryId, u32)>,
+        limit: usize,
+    ) -> Result<Vec<ScannedVersion>, StoreError> {
+        self.block_on(scan::scan_versions(&self.pool, tenant, from, limit))
+    }
+
+    fn scan_memories(
+        &self,
+        tenant: TenantId,
+        from: &ScanFrom<MemoryId>,
+        limit: usize,
+    ) -> Result<Vec<ScannedMemory>, StoreError> {
+        self.block_on(scan::scan_memories(&self.pool, tenant, from, limit))
+    }
+
+    fn scan_rows(
+        &self,
+        tenant: TenantId,
+        kind: RowKind,
+        from: &ScanFrom<String>,
+        limit: usize,
+    ) -> Result<Vec<ScannedRow>, StoreError> {
+        self.block_on(scan::scan_rows(&self.pool, tenant, kind, from, limit))
     }
 
     fn check_integrity(&self) -> Result<Vec<String>, StoreError> {

@@ -77,9 +77,14 @@ pub(super) fn delete_row(tenant: TenantId, kind: RowKind, id: &str) -> Statement
 const ROW_COLUMNS: &str = "id, state, subject, parent, at, body::text";
 
 pub(super) async fn get_row(pool: &Pool, tenant: TenantId, kind: RowKind, id: &str) -> Result<Option<Row>, Fault> {
-    let sql = format!("select {ROW_COLUMNS} from {kind} where tenant = $1 and id = $2");
-    let results = pool.query_read_only(Some(tenant), &[Statement::new(sql, params![tenant.0, id])]).await?;
+    let results = pool.query_read_only(Some(tenant), &[row_query(tenant, kind, id)]).await?;
     results.iter().flatten().next().map(|row| to_row(kind, row)).transpose()
+}
+
+/// Query for one record.
+pub(super) fn row_query(tenant: TenantId, kind: RowKind, id: &str) -> Statement {
+    let sql = format!("select {ROW_COLUMNS} from {kind} where tenant = $1 and id = $2");
+    Statement::new(sql, params![tenant.0, id])
 }
 
 pub(super) async fn list_rows(
@@ -119,7 +124,7 @@ fn rows_query(tenant: TenantId, kind: RowKind, filter: &RowFilter) -> Statement 
     Statement::new(sql, params)
 }
 
-fn to_row(kind: RowKind, row: &SqlRow) -> Result<Row, Fault> {
+pub(super) fn to_row(kind: RowKind, row: &SqlRow) -> Result<Row, Fault> {
     Ok(Row {
         kind,
         id: read_column(row, 0)?,

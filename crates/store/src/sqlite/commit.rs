@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use engine::model::error::StoreError;
+use engine::model::event::EventBody;
 use engine::model::guard::{Guard, Place};
 use engine::model::id::{MemoryId, TenantId};
 use engine::model::lifecycle::FADE_PER_MICROSECOND;
 use engine::model::row::RowKind;
+use engine::model::write_digest::WriteDigests;
 use engine::ports::PlaceState;
 use engine::ports::change::{Change, CommitResult, Write};
 use rusqlite::{Connection, OptionalExtension};
@@ -14,6 +16,7 @@ use rusqlite::{Connection, OptionalExtension};
 use super::fault::Fault;
 use super::row_codec::{id_bytes, to_micros};
 use super::{entry, erase, events, guards, records, scopes};
+use crate::digests::row_columns;
 
 /// The last number of each of a tenant's sequences, with counters that are ahead of their rows.
 #[derive(Clone, PartialEq)]
@@ -130,11 +133,19 @@ fn write_change(
         held_guards.clear();
     }
     let mut committed = CommitResult::default();
+    let mut digests = WriteDigests::default();
     for write in &change.writes {
-        committed.erased_count += apply_write(conn, head, change, write)?;
+        committed.erased_count += apply_write(conn, head, change, write, &mut digests)?;
     }
-    for happening in &change.events {
-        committed.last_event_seq = events::append_event(conn, head, happening)?;
+    if change.events.is_empty() && !digests.is_empty() {
+        // Not the number of the call's event: nobody may read this one.
+        events::append_event(conn, head, &EventBody::recorded(change.at), &digests)?;
+    }
+    if let Some((last, before)) = change.events.split_last() {
+        for happening in before {
+            events::append_event(conn, head, happening, &WriteDigests::default())?;
+        }
+        committed.last_event_seq = events::append_event(conn, head, last, &digests)?;
     }
     Ok(committed)
 }
@@ -146,13 +157,14 @@ fn is_reusable_guard(guard: &Guard) -> bool {
 
 fn writes_rows(write: &Write) -> bool {
     match write {
-        Write::Row(_) | Write::DeleteRow { .. } => true,
+        Write::Row(_) | Write::TouchRow(_) | Write::DeleteRow { .. } => true,
         Write::Entry(_)
         | Write::CountRecalls { .. }
         | Write::CountRunSave { .. }
         | Write::Redact { .. }
         | Write::Erase { .. }
-        | Write::SetEmbedding { .. } => false,
+        | Write::SetEmbedding { .. }
+        | Write::Adopt(_) => false,
     }
 }
 
@@ -162,27 +174,43 @@ pub(super) fn erases_text(change: &Change) -> bool {
 }
 
 /// Returns the number of erased memories.
-fn apply_write(conn: &Connection, head: &mut Head, change: &Change, write: &Write) -> Result<u64, Fault> {
+fn apply_write(
+    conn: &Connection,
+    head: &mut Head,
+    change: &Change,
+    write: &Write,
+    digests: &mut WriteDigests,
+) -> Result<u64, Fault> {
     let tenant = change.tenant;
     // These change the same counters by SQL, so the pending ones must be in the row.
     if matches!(write, Write::Redact { .. } | Write::Erase { .. } | Write::SetEmbedding { .. }) {
         head.flush_counts(conn)?;
     }
     match write {
-        Write::Entry(entry) => entry::write_entry(conn, head, entry)?,
-        Write::Row(row) => records::upsert_row(conn, tenant, row)?,
-        Write::DeleteRow { kind, id } => records::delete_row(conn, tenant, *kind, id)?,
+        Write::Entry(entry) => entry::write_entry(conn, head, entry, digests)?,
+        Write::Row(row) => {
+            records::upsert_row(conn, tenant, row)?;
+            digests.add_row(&row_columns(row));
+        }
+        Write::TouchRow(row) => records::touch_row(conn, tenant, row)?,
+        Write::DeleteRow { kind, id } => {
+            records::delete_row(conn, tenant, *kind, id)?;
+            digests.add_row_deletion(*kind, id);
+        }
         Write::CountRecalls { memories, fading } => record_recalls(conn, change, memories, fading)?,
         Write::CountRunSave { run } => count_run_save(conn, tenant, run)?,
-        Write::Redact { memory, versions } => erase::redact_versions(conn, head, change.at, *memory, versions)?,
+        Write::Redact { memory, versions } => {
+            erase::redact_versions(conn, head, change.at, *memory, versions, digests)?
+        }
         Write::Erase { place } => {
             // Erasing deletes the scope row, so its cached id is invalid.
             head.last_place = None;
-            return erase::erase_place(conn, tenant, change.at, place);
+            return erase::erase_place(conn, tenant, change.at, place, digests);
         }
         Write::SetEmbedding { memory, version, embedding } => {
             entry::set_embedding(conn, head, *memory, *version, embedding)?
         }
+        Write::Adopt(writes) => writes.iter().for_each(|write| digests.add(write)),
     }
     Ok(0)
 }

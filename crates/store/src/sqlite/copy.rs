@@ -178,6 +178,7 @@ fn read_value(row: &Row<'_>, at: usize, kind: ColumnKind) -> Result<Value, Fault
         ColumnKind::Real => Value::Real(row.get(at)?),
         ColumnKind::Bool => Value::Bool(row.get(at)?),
         ColumnKind::Tags => Value::Tags(super::row_codec::read_json(row, at)?),
+        ColumnKind::Bytes => Value::Bytes(blob_bytes(row, at)?.to_vec()),
         ColumnKind::Id => Value::Id(super::row_codec::read_uuid(row, at)?),
         // Words in a format that this program does not know are not searchable, in the source as in the target.
         ColumnKind::Words => Value::Words(IndexedWords::from_bytes(blob_bytes(row, at)?).unwrap_or_default()),
@@ -202,6 +203,7 @@ fn to_sql_value(value: &Value) -> Sql {
         // A list of strings always serialises.
         Value::Tags(tags) => Sql::Text(serde_json::to_string(tags).unwrap_or_default()),
         Value::Id(uuid) => id_value(*uuid),
+        Value::Bytes(bytes) => Sql::Blob(bytes.clone()),
         Value::Words(words) => Sql::Blob(words.to_bytes()),
         Value::Vector(vector) => Sql::Blob(vector.to_bytes()),
     }

@@ -8,15 +8,22 @@ use engine::model::memory::Memory;
 use engine::model::snapshot::Snapshot;
 use engine::model::vector::Embedding;
 use engine::model::vocabulary::State;
+use engine::model::write_digest::WriteDigests;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::commit::Head;
 use super::fault::Fault;
 use super::row_codec::{id_bytes, to_json, to_micros};
 use super::scopes;
+use crate::digests::version_columns;
 use crate::matching::memory_fade_key;
 
-pub(super) fn write_entry(conn: &Connection, head: &mut Head, entry: &VersionedEntry) -> Result<(), Fault> {
+pub(super) fn write_entry(
+    conn: &Connection,
+    head: &mut Head,
+    entry: &VersionedEntry,
+    digests: &mut WriteDigests,
+) -> Result<(), Fault> {
     let memory = entry.memory();
     let scope = scopes::ensure_scope(conn, head, &memory.store, &memory.scope)?;
     let previous_row = match entry.previous() {
@@ -25,7 +32,7 @@ pub(super) fn write_entry(conn: &Connection, head: &mut Head, entry: &VersionedE
     };
     let seq = head.next_recall_seq();
     write_memory_row(conn, scope, seq, memory, entry.previous()).map_err(|fault| map_path_conflict(fault, memory))?;
-    insert_version(conn, entry)?;
+    insert_version(conn, entry, digests)?;
     let live = i64::from(memory.state.is_live())
         - previous_row.as_ref().map_or(0, |previous_row| i64::from(previous_row.live));
     head.count_entry(conn, scope, seq, live)?;
@@ -126,8 +133,10 @@ fn map_path_conflict(fault: Fault, memory: &Memory) -> Fault {
     }
 }
 
-fn insert_version(conn: &Connection, entry: &VersionedEntry) -> Result<(), Fault> {
+fn insert_version(conn: &Connection, entry: &VersionedEntry, digests: &mut WriteDigests) -> Result<(), Fault> {
     let (memory, stamp) = (entry.memory(), entry.stamp());
+    let (snapshot, evidence) = (to_json(&Snapshot(memory))?, to_json(&entry.evidence())?);
+    digests.add_version(&version_columns(entry, &snapshot, &evidence));
     conn.prepare_cached(
         "insert into versions (tenant, memory, number, id, operation, snapshot, content, sha256, previous, actor, run,
            conversation, reason, evidence, at)
@@ -139,7 +148,7 @@ fn insert_version(conn: &Connection, entry: &VersionedEntry) -> Result<(), Fault
         memory.version_number,
         id_bytes(stamp.version.0),
         entry.operation().as_str(),
-        to_json(&Snapshot(memory))?,
+        snapshot,
         memory.content,
         memory.sha256,
         entry.previous().map(|id| id_bytes(id.0)),
@@ -147,7 +156,7 @@ fn insert_version(conn: &Connection, entry: &VersionedEntry) -> Result<(), Fault
         stamp.run,
         stamp.conversation,
         stamp.reason,
-        to_json(&entry.evidence())?,
+        evidence,
         to_micros(stamp.at),
     ])?;
     Ok(())

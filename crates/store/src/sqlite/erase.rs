@@ -3,8 +3,7 @@
 
 use engine::model::guard::Place;
 use engine::model::id::{MemoryId, TenantId, VersionId};
-use engine::model::memory::{Evidence, Memory};
-use engine::model::snapshot::Snapshot;
+use engine::model::write_digest::WriteDigests;
 use engine::text::words::IndexedWords;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
@@ -12,8 +11,9 @@ use rusqlite::{Connection, OptionalExtension};
 use super::commit::Head;
 use super::entry::reindex_memory;
 use super::fault::Fault;
-use super::row_codec::{id_bytes, read_json, to_json, to_micros};
-use super::scopes;
+use super::row_codec::{id_bytes, read_uuid, to_micros};
+use super::{scan, scopes};
+use crate::digests::blank_columns;
 
 /// Allows `work` to change versions: the triggers check for a row in `erasing`. Inside one transaction, so a failure
 /// leaves no row.
@@ -35,10 +35,11 @@ pub(super) fn redact_versions(
     at: Timestamp,
     memory: MemoryId,
     versions: &[VersionId],
+    digests: &mut WriteDigests,
 ) -> Result<(), Fault> {
     with_erasure_allowed(conn, head.tenant, at, || {
         for version in versions {
-            blank_version(conn, head.tenant, at, memory, *version)?;
+            blank_version(conn, head.tenant, at, memory, *version, digests)?;
         }
         Ok(())
     })?;
@@ -68,33 +69,37 @@ fn blank_version(
     at: Timestamp,
     memory: MemoryId,
     version: VersionId,
+    digests: &mut WriteDigests,
 ) -> Result<(), Fault> {
     let (tenant_id, id) = (id_bytes(tenant.0), id_bytes(version.0));
-    let mut statement =
-        conn.prepare_cached("select snapshot, evidence from versions where tenant = ?1 and id = ?2 and memory = ?3")?;
-    let mut rows = statement.query((tenant_id, id, id_bytes(memory.0)))?;
-    let Some(row) = rows.next()? else { return Ok(()) };
-    let (snapshot, evidence): (Memory, Vec<Evidence>) = (read_json(row, 0)?, read_json(row, 1)?);
-    let evidence: Vec<Evidence> = evidence.into_iter().map(Evidence::without_text).collect();
+    let Some(mut stored) = scan::find_version(conn, tenant, memory, version.0)? else { return Ok(()) };
+    blank_columns(&mut stored, at)?;
+    digests.add_version(&stored.columns());
     conn.prepare_cached(
         "update versions
-         set content = '', snapshot = ?3, evidence = ?4, redacted_at = coalesce(redacted_at, ?5)
+         set content = '', snapshot = ?3, evidence = ?4, redacted_at = ?5
          where tenant = ?1 and id = ?2",
     )?
-    .execute((
-        tenant_id,
-        id,
-        to_json(&Snapshot(&snapshot.without_content()))?,
-        to_json(&evidence)?,
-        to_micros(at),
-    ))?;
+    .execute((tenant_id, id, stored.snapshot, stored.evidence, stored.redacted_at))?;
     Ok(())
 }
 
 /// Returns the number of erased memories.
-pub(super) fn erase_place(conn: &Connection, tenant: TenantId, at: Timestamp, place: &Place) -> Result<u64, Fault> {
+pub(super) fn erase_place(
+    conn: &Connection,
+    tenant: TenantId,
+    at: Timestamp,
+    place: &Place,
+    digests: &mut WriteDigests,
+) -> Result<u64, Fault> {
     let Some(scope) = scopes::find_scope_id(conn, tenant, place)? else { return Ok(0) };
     let tenant_id = id_bytes(tenant.0);
+    let mut memories = conn.prepare_cached("select id, number from memories where tenant = ?1 and scope = ?2")?;
+    let mut rows = memories.query((tenant_id, scope))?;
+    while let Some(row) = rows.next()? {
+        digests.add_erasure(MemoryId(read_uuid(row, 0)?), row.get(1)?);
+    }
+    drop(rows);
     with_erasure_allowed(conn, tenant, at, || {
         // Rows that refer to `memories` go before it, because of the foreign keys.
         for table in ["recalls", "versions"] {

@@ -2,22 +2,36 @@
 
 use engine::model::event::{Event, EventBody, chain_hash};
 use engine::model::id::TenantId;
+use engine::model::write_digest::WriteDigests;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::commit::Head;
 use super::fault::Fault;
 use super::row_codec::{id_bytes, read_json, to_json, to_micros};
 
-/// Appends an event; returns its number.
-pub(super) fn append_event(conn: &Connection, head: &mut Head, happening: &EventBody) -> Result<u64, Fault> {
+/// Appends an event with the digests of what its change wrote; returns its number.
+pub(super) fn append_event(
+    conn: &Connection,
+    head: &mut Head,
+    happening: &EventBody,
+    digests: &WriteDigests,
+) -> Result<u64, Fault> {
     let text = to_json(happening)?;
     let seq = head.event_seq + 1;
-    let hash = chain_hash(&head.event_hash, seq, &text);
+    let hash = chain_hash(&head.event_hash, seq, &text, Some(digests.as_bytes()));
     conn.prepare_cached(
-        "insert into events (tenant, seq, name, at, happening, hash)
-         values (?1, ?2, ?3, ?4, ?5, ?6)",
+        "insert into events (tenant, seq, name, at, happening, hash, digests)
+         values (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?
-    .execute((id_bytes(head.tenant.0), seq, happening.name.as_str(), to_micros(happening.at), text, &hash))?;
+    .execute((
+        id_bytes(head.tenant.0),
+        seq,
+        happening.name.as_str(),
+        to_micros(happening.at),
+        text,
+        &hash,
+        digests.as_bytes(),
+    ))?;
     (head.event_seq, head.event_hash) = (seq, hash);
     Ok(seq)
 }

@@ -50,6 +50,7 @@ pub(super) fn clone_error(error: &StoreError) -> StoreError {
         StoreError::Unwritable(text) => StoreError::Unwritable(text.clone()),
         StoreError::SchemaTooNew { found, known } => StoreError::SchemaTooNew { found: *found, known: *known },
         StoreError::Corrupt(text) => StoreError::Corrupt(text.clone()),
+        StoreError::Altered(text) => StoreError::Altered(text.clone()),
         StoreError::FileReplaced => StoreError::FileReplaced,
     }
 }

@@ -20,6 +20,7 @@ mod pool;
 mod recall;
 mod records;
 mod row_codec;
+mod scan;
 mod schema_watch;
 mod scopes;
 mod wal_vfs;
@@ -37,6 +38,7 @@ use engine::model::memory::{Memory, Version};
 use engine::model::row::{Row, RowFilter, RowKind};
 use engine::policy::Readable;
 use engine::ports::change::CommitResult;
+use engine::ports::scan::{LogEntry, ScanFrom, ScannedMemory, ScannedRow, ScannedVersion};
 use engine::ports::scanned_change::ScannedChange;
 use engine::ports::{
     Address, Backend, BackendHealth, CandidateQuery, CandidateSet, Filter, PageRequest, PlaceState, StoreCallback,
@@ -306,6 +308,42 @@ impl Backend for Sqlite {
             Location::File(path) => health::probe_write(path),
             Location::Memory => Ok(()),
         }
+    }
+
+    fn scan_log(&self, tenant: TenantId, after: u64, limit: usize) -> Result<Vec<LogEntry>, StoreError> {
+        self.with_reader(|conn| scan::scan_log(conn, tenant, after, limit))
+    }
+
+    fn log_head(&self, tenant: TenantId) -> Result<(u64, String), StoreError> {
+        self.with_reader(|conn| scan::log_head(conn, tenant))
+    }
+
+    fn scan_versions(
+        &self,
+        tenant: TenantId,
+        from: &ScanFrom<(MemoryId, u32)>,
+        limit: usize,
+    ) -> Result<Vec<ScannedVersion>, StoreError> {
+        self.with_reader(|conn| scan::scan_versions(conn, tenant, from, limit))
+    }
+
+    fn scan_memories(
+        &self,
+        tenant: TenantId,
+        from: &ScanFrom<MemoryId>,
+        limit: usize,
+    ) -> Result<Vec<ScannedMemory>, StoreError> {
+        self.with_reader(|conn| scan::scan_memories(conn, tenant, from, limit))
+    }
+
+    fn scan_rows(
+        &self,
+        tenant: TenantId,
+        kind: RowKind,
+        from: &ScanFrom<String>,
+        limit: usize,
+    ) -> Result<Vec<ScannedRow>, StoreError> {
+        self.with_reader(|conn| scan::scan_rows(conn, tenant, kind, from, limit))
     }
 
     fn check_integrity(&self) -> Result<Vec<String>, StoreError> {

@@ -11,7 +11,7 @@ mod plans;
 mod postgres;
 mod sealed;
 mod server;
-mod trust;
+mod verify;
 mod world;
 
 use store::{Location, SqliteOptions, open_sqlite};

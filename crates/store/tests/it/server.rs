@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use engine::model::error::StoreError;
-use engine::model::event::{EventBody, EventName, chain_hash};
+use engine::model::event::{EventBody, EventName};
 use engine::model::guard::Guard;
 use engine::model::row::{Row, RowFilter, RowKind};
 use engine::ports::Backend;
@@ -294,13 +294,9 @@ fn nothing_acknowledged_is_lost_when_the_server_crashes() {
     let acknowledged = acknowledged.into_inner().expect("whole");
     let rows = backend.list_rows(tenant, RowKind::Receipts, &RowFilter::default()).expect("reads");
     assert_eq!(rows.len(), acknowledged.len(), "every row once, and no other");
-    let mut before = String::new();
     let mut audits = 0;
     for (at, event) in backend.events_after(tenant, 0, 1_000_000).expect("reads").into_iter().enumerate() {
         assert_eq!(event.seq, at as u64 + 1);
-        let text = serde_json::to_string(&event.happening).expect("plain values");
-        assert_eq!(event.hash, chain_hash(&before, event.seq, &text));
-        before = event.hash;
         audits += usize::from(event.happening.name == EventName::AuditRecorded);
     }
     assert_eq!(audits, acknowledged.len());

@@ -121,6 +121,7 @@ impl Engine {
             after = found.last().and_then(|memory| crate::recall::read::cursor_after(SortOrder::Oldest, memory));
             usage::record_reads(self, caller, found.iter().filter(|memory| readable.shows_memory(memory)));
             for memory in found.into_iter().filter(|memory| readable.shows_memory(memory)) {
+                memory.ensure_intact().map_err(Error::from)?;
                 take(ExportPiece::Memory(Box::new(build_exported_memory(self, caller, memory)?)))?;
             }
             if last {
@@ -142,8 +143,9 @@ impl Engine {
 }
 
 fn build_exported_memory(engine: &Engine, caller: &Caller, memory: Memory) -> Result<ExportedMemory, Error> {
-    let mut versions: Vec<ExportedVersion> =
-        redact::list_all_versions(engine, caller, memory.id)?.into_iter().map(Into::into).collect();
+    let versions = redact::list_all_versions(engine, caller, memory.id)?;
+    versions.iter().filter(|version| version.redacted_at.is_none()).try_for_each(|v| v.memory.ensure_intact())?;
+    let mut versions: Vec<ExportedVersion> = versions.into_iter().map(Into::into).collect();
     // Listed newest first, exported oldest first.
     versions.reverse();
     Ok(ExportedMemory { content: memory.content.clone(), memory, versions })
