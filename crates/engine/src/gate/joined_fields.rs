@@ -100,7 +100,7 @@ impl<'a> JoinedWord<'a> {
             let text: String = pieces.iter().map(|piece| cut_piece(piece)).collect();
             let findings = safety::find_secrets(&text, TextClass::Identifier);
             // A piece that is a token alone was judged alone, and allowed.
-            let is_split = || pieces.iter().all(|piece| safety::find_token_format(piece).is_none());
+            let is_split = || pieces.iter().all(|piece| safety::find_secrets(piece, TextClass::Free).is_empty());
             if !findings.is_empty() && is_split() {
                 found.push(JoinedFinding { fields, text, findings });
             }
@@ -155,7 +155,8 @@ mod tests {
     #[test]
     fn halves_of_a_token_in_sibling_fields_are_found() {
         let token = ["gh", "p_"].concat() + "R4nd0mLyDr4wnCh4r4ct3rsF0rTh1sT3st99";
-        for at in [3, 4, 12, 20, 36] {
+        // Longer pieces are found alone.
+        for at in [3, 4, 12, 20] {
             let (one, two) = token.split_at(at);
             for fields in [
                 json!({ "title": format!("about {one}"), "content": format!("{two} is the rest") }),

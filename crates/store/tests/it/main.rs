@@ -11,6 +11,7 @@ mod plans;
 mod postgres;
 mod sealed;
 mod server;
+mod trust;
 mod verify;
 mod world;
 
