@@ -158,7 +158,8 @@ pub(crate) fn fill(engine: &Engine, tenant: TenantId) -> MemoryId {
     let gone = saved(engine, &agent, note("forget this about the harbour crane"));
     engine.forget(&admin, gone, Some("wrong".to_owned())).expect("forgets");
     for (name, role) in [("triage key", Role::Agent), ("root key", Role::Admin)] {
-        let rights = KeyRights { agent: Some("triage".to_owned()), ..KeyRights::for_role(role) };
+        let names = (Some("triage".to_owned()), Some("ana".to_owned()).filter(|_| role == Role::Admin));
+        let rights = KeyRights { agent: names.0, user: names.1, ..KeyRights::for_role(role) };
         let new = NewKey { name: name.to_owned(), rights, expires_at: None };
         engine.create_key(&admin, new, [role as u8; 32]).expect("a key");
     }
