@@ -8,6 +8,7 @@
 //! higher one; `scripts/check-layers` enforces it.
 
 pub mod admin;
+pub mod consent;
 pub mod context;
 pub mod gate;
 pub mod model;
@@ -34,6 +35,7 @@ pub use admin::export::{
 };
 pub use admin::import::{ImportReport, RefusedPiece};
 pub use admin::verification::{BrokenEntry, CheckedCounts, Checkpoint, Finding, FindingCode, Verification};
+pub use consent::{Answer, AskedQuestion, ConsentRequest};
 pub use context::diagnose::{Diagnosis, SessionMemory, SessionReceipt, SessionReport};
 pub use context::turn::{Context, ContextRequest, RECEIPT_PENDING};
 pub use context::window::{Message, Window, WindowCut, WindowRequest};
@@ -49,6 +51,7 @@ pub use removal::forget::ForgetOptions;
 pub use removal::quarantine::{QuarantineOutcome, QuarantineReach};
 pub use removal::redact::{RedactionOutcome, RedactionReport, RedactionRequest};
 pub use review::consolidation::{ConsolidationGroup, LayerContext, ProfileProposal};
+pub use review::forget_request::ForgetOutcome;
 pub use review::propose::{Promotion, ProposalOutcome};
 pub use review::rescan::{RESCAN_ORDER, RescanReport, StoredFinding};
 pub use review::rollback::{Rollback, RollbackOutcome};
@@ -64,6 +67,7 @@ pub use summaries::extractive::ExtractiveSummariser;
 pub use tenant::stores::NewStore;
 pub use upkeep::{UpkeepOptions, UpkeepReport};
 pub use write::patch::{Patch, PatchOutcome};
+pub use write::pin::Pin;
 pub use write::remember::{PendingSave, SaveStep};
 pub use write::{Remembered, SaveOutcome, SavedMemory};
 

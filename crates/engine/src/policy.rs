@@ -221,7 +221,31 @@ pub fn may_write(
         Access::DraftWrite if caller.role.is_program() => State::Constrained,
         _ => State::Active,
     };
-    Ok(WritePermit { state, trust: Way::of_save(caller).trust(caller, TrustLimits::of_store(store.default_trust)) })
+    Ok(WritePermit { state, trust: Way::Write.trust(caller, TrustLimits::of_store(store.default_trust)) })
+}
+
+/// Whether an answer that this caller brings is its user's own: the caller is a person, or its key or start flags say
+/// that it shows questions to that person.
+pub(crate) fn may_confirm(caller: &Caller) -> bool {
+    caller.user.is_some() && !caller.unattended && (caller.may_confirm || !caller.role.is_program())
+}
+
+/// Whether a principal is a program by its name: `agent:…` or `service:…`.
+pub(crate) fn is_program_name(principal: &str) -> bool {
+    let role = principal.split_once(':').map_or(principal, |(role, _)| role);
+    role.parse::<Role>().is_ok_and(Role::is_program)
+}
+
+/// Whether only a person may remove this memory: a program may take back drafts of programs, not what a person wrote or
+/// trusted.
+pub(crate) fn forget_needs_person(caller: &Caller, memory: &Memory) -> bool {
+    caller.role.is_program() && (memory.trust > Trust::AgentDraft || !is_program_name(&memory.author))
+}
+
+/// The refusal of a removal that only a person may make.
+pub(crate) fn people_remove_refusal() -> Refusal {
+    Refusal::new("policy.people_only", "a person wrote or trusted this memory, so only a person may remove it")
+        .with_hint(PROPOSE_FORGET_HINT)
 }
 
 /// Appending to a log store through the log's own method: every caller with `memory.manage`, whatever the scope.

@@ -96,7 +96,8 @@ pub fn build_caller(config: &Config) -> Result<Caller, Failure> {
         run: non_empty(&config.run),
         pipeline: non_empty(&config.pipeline),
         unattended: config.unattended,
-        confirmed: false,
+        // Given to an MCP client by a flag of its own.
+        may_confirm: false,
         grants: collect_grants(config, &base.principal)?,
         rules: role_rules(config, base.role)?,
         principal: base.principal,

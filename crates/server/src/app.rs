@@ -9,6 +9,7 @@ use crate::auth::Authenticator;
 use crate::config::ServerConfig;
 use crate::entrance::Entrance;
 use crate::event_reader::EventReaders;
+use crate::mcp::SessionSeal;
 use crate::metrics::Metrics;
 use crate::rate_limit::RateLimiter;
 use crate::readiness::Readiness;
@@ -25,6 +26,7 @@ pub struct AppState {
     pub(crate) rate_limiter: RateLimiter,
     pub(crate) event_readers: EventReaders,
     pub(crate) readiness: Readiness,
+    pub(crate) session_seal: SessionSeal,
     closing: watch::Sender<bool>,
 }
 
@@ -47,6 +49,7 @@ impl App {
             rate_limiter: RateLimiter::new(limits.rate_per_second, limits.rate_burst),
             event_readers: EventReaders::default(),
             readiness: Readiness::default(),
+            session_seal: SessionSeal::new(),
             closing: watch::Sender::new(false),
             config,
         }))

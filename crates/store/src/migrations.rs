@@ -34,6 +34,7 @@ migrations![
     "0010_words_in_lists",
     "0011_trees_in_use",
     "0012_write_digests",
+    "0013_questions",
 ];
 
 /// Number of the newest migration: the schema version this program reads and writes.

@@ -63,6 +63,7 @@ const TENANT_ROWS: &[RowKind] = &[
     RowKind::Owners,
     RowKind::Allowed,
     RowKind::Pipelines,
+    RowKind::Questions,
     RowKind::Bans,
 ];
 
@@ -185,7 +186,7 @@ fn plan_erasure_bans(
     memories: &[Memory],
     reason: Option<&str>,
 ) -> Result<Vec<Write>, Error> {
-    let why = BanReason { cause: BanCause::Erase, by: &caller.principal, why: reason, at: engine.clock.now() };
+    let why = BanReason::new(BanCause::Erase, caller, reason, engine.clock.now());
     let mut by_scope: BTreeMap<&Scope, Vec<&Memory>> = BTreeMap::new();
     for memory in memories {
         by_scope.entry(&memory.scope).or_default().push(memory);

@@ -30,7 +30,7 @@ pub use entry::{VersionStamp, VersionedEntry, embedding_text};
 pub use entry::{index_memory, searched_fields};
 pub use scan::{ScannedDraft, scan_draft};
 pub use validate::{check_caller, check_label, check_name, normalize_path};
-pub(crate) use validate::{check_secret, check_text, normalize_draft, normalize_new_path};
+pub(crate) use validate::{check_secret, check_text, is_invisible, normalize_draft, normalize_new_path};
 
 use jiff::Timestamp;
 
@@ -55,6 +55,8 @@ use crate::safety::classifier::Classifier;
 pub enum WriteIntent {
     /// A save by the caller.
     Write,
+    /// A save of exactly the text that the caller's user was shown and confirmed: it counts as that person's.
+    ConfirmedWrite,
     /// Text of the product itself, written in the caller's name: seeds, notices of promotions. No classifier.
     SystemWrite,
     /// An entry of a log store, through the log's own method. Ordinary writes to log stores are refused.
@@ -111,9 +113,10 @@ pub enum GateError {
 
 impl WriteIntent {
     /// The row of the trust table, and the trust the text had where it comes from.
-    fn way(self, caller: &Caller) -> (Way, Option<Trust>) {
+    fn way(self) -> (Way, Option<Trust>) {
         match self {
-            WriteIntent::Write => (Way::of_save(caller), None),
+            WriteIntent::Write => (Way::Write, None),
+            WriteIntent::ConfirmedWrite => (Way::Confirm, None),
             WriteIntent::SystemWrite => (Way::Product, None),
             WriteIntent::AppendToLog => (Way::Append, None),
             WriteIntent::Propose => (Way::Propose, None),
@@ -149,6 +152,8 @@ pub struct ClearedDraft {
     warnings: Vec<String>,
     /// Cleared for [`WriteIntent::Approve`]: may activate a constrained memory.
     is_approved: bool,
+    /// Cleared for [`WriteIntent::ConfirmedWrite`].
+    is_confirmed: bool,
     /// Conditions that checks after the gate relied on; checked again in the transaction.
     guards: Vec<Guard>,
 }
@@ -177,12 +182,13 @@ pub fn clear_draft(context: GateContext<'_>, draft: Draft) -> Result<ClearedDraf
     }
     // In a conversation an injection is only flagged. An approved text may be read elsewhere, so it gets no leniency.
     let is_approved = matches!(context.intent, WriteIntent::Approve);
-    let scanned_as = if is_approved { ScopeKind::Workspace } else { context.scope.kind() };
+    let is_confirmed = context.intent == WriteIntent::ConfirmedWrite;
+    let scanned_as = if is_approved || is_confirmed { ScopeKind::Workspace } else { context.scope.kind() };
     let ScannedDraft { draft, flags, warnings: scan_warnings } =
         scan_draft(draft, scanned_as, context.ruleset.secrets, context.load_allow_list, context.classifier)?;
     warnings.extend(scan_warnings);
     let (scope, guards) = (context.scope.clone(), Vec::new());
-    Ok(ClearedDraft { draft, scope, kind, layer, permit, flags, warnings, is_approved, guards })
+    Ok(ClearedDraft { draft, scope, kind, layer, permit, flags, warnings, is_approved, is_confirmed, guards })
 }
 
 /// Answer to every write while memory is turned off.
@@ -194,7 +200,7 @@ pub(crate) fn memory_disabled_refusal() -> Refusal {
 fn check_permission(context: GateContext<'_>, kind: Kind) -> Result<WritePermit, Refusal> {
     let GateContext { caller, store, scope, pipeline_enabled, .. } = context;
     let permit = match context.intent {
-        WriteIntent::Write | WriteIntent::Import { .. } => {
+        WriteIntent::Write | WriteIntent::ConfirmedWrite | WriteIntent::Import { .. } => {
             policy::may_write(caller, store, scope, kind, pipeline_enabled)?
         }
         WriteIntent::AppendToLog => policy::may_append(caller, store)?,
@@ -208,7 +214,7 @@ fn check_permission(context: GateContext<'_>, kind: Kind) -> Result<WritePermit,
         WriteIntent::ImportVersion { permit, .. } => policy::may_import(caller, permit)?,
         WriteIntent::RestoreVersion { permit } => permit,
     };
-    let (way, recorded) = context.intent.way(caller);
+    let (way, recorded) = context.intent.way();
     let limits = TrustLimits { store: store.default_trust, sources: context.sources_trust, recorded };
     Ok(WritePermit { trust: way.trust(caller, limits), ..permit })
 }
@@ -239,6 +245,11 @@ impl ClearedDraft {
     pub(crate) fn with_guards(mut self, guards: impl IntoIterator<Item = Guard>) -> ClearedDraft {
         self.guards.extend(guards);
         self
+    }
+
+    /// Whether a person has confirmed exactly this text.
+    pub(crate) fn is_confirmed(&self) -> bool {
+        self.is_confirmed
     }
 
     /// State that the memory will get.

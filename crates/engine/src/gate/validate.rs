@@ -95,7 +95,7 @@ pub(crate) fn normalize_new_path(path: &str, limits: &Limits) -> Result<String, 
     for c in path.chars() {
         // Persian, Indic scripts and emoji need the zero-width joiner and non-joiner inside a word; ASCII never does.
         let is_joiner = matches!(c, '\u{200c}' | '\u{200d}') && !previous.is_ascii();
-        if is_invisible_in_path(c) && !is_joiner {
+        if is_invisible(c) && !is_joiner {
             return invalid("holds an invisible character");
         }
         previous = c;
@@ -108,7 +108,7 @@ pub(crate) fn normalize_new_path(path: &str, limits: &Limits) -> Result<String, 
 }
 
 /// Unicode format characters, and fillers and line separators that are displayed as nothing.
-fn is_invisible_in_path(c: char) -> bool {
+pub(crate) fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{8e2}' | '\u{115f}'
         | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}'

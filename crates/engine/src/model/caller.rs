@@ -70,10 +70,10 @@ pub struct Caller {
     /// No person watches this run: saves are capped (`unattended_saves_max`) and deleting is refused.
     #[serde(default)]
     pub unattended: bool,
-    /// The user this caller acts for has confirmed this one operation. Set by the interface from the user's own
-    /// answer (MCP elicitation), never from a model's arguments.
+    /// The caller's client shows questions to its user and brings back that person's own answers. A right of the key
+    /// or the start flags; without it, an answer raises no trust.
     #[serde(default)]
-    pub confirmed: bool,
+    pub may_confirm: bool,
     /// By system name.
     #[serde(default)]
     pub grants: BTreeMap<String, Grant>,
@@ -95,7 +95,7 @@ impl Caller {
             run: None,
             pipeline: None,
             unattended: false,
-            confirmed: false,
+            may_confirm: false,
             grants: BTreeMap::new(),
             rules: MemoryPermissions::default(),
         }

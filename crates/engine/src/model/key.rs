@@ -41,6 +41,9 @@ pub struct KeyRights {
     pub grants: BTreeMap<String, Grant>,
     #[serde(default)]
     pub may_set: Vec<Settable>,
+    /// The client of this key shows questions to its user and brings back that person's own answers.
+    #[serde(default)]
+    pub may_confirm: bool,
     /// May create tenants. Granted only on the command line of the server's machine.
     #[serde(default)]
     pub operator: bool,
@@ -57,6 +60,7 @@ impl KeyRights {
             rules: MemoryPermissions::default(),
             grants: BTreeMap::new(),
             may_set: Vec::new(),
+            may_confirm: false,
             operator: false,
         }
     }
@@ -120,6 +124,7 @@ impl Key {
             person,
             pipeline: rights.pipeline.clone(),
             unattended: rights.unattended,
+            may_confirm: rights.may_confirm,
             grants: rights.grants.clone(),
             rules: rights.rules,
             // Only for the fields that a key does not set; role and principal are set above.

@@ -10,6 +10,7 @@ pub mod lifecycle;
 pub mod limits;
 pub mod live_row;
 pub mod memory;
+pub mod question;
 pub mod refusal;
 pub mod review;
 pub mod row;

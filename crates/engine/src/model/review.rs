@@ -26,6 +26,8 @@ vocabulary! {
         Draft = "draft",
         Forget = "forget",
         Redact = "redact",
+        /// Make what an agent wrote and pinned the person's own.
+        Confirm = "confirm",
     }
 }
 
@@ -110,8 +112,8 @@ pub struct Review {
     pub action: Action,
     pub state: ReviewState,
     pub sources: Vec<SourceVersion>,
-    /// The constrained memory that approval activates. `None` for `promote`, `forget` and `redact`, which act on the
-    /// source.
+    /// The constrained memory that approval activates. `None` for `promote`, `forget`, `redact` and `confirm`, which
+    /// act on the source.
     pub candidate: Option<MemoryId>,
     /// The version that the proposal is about, and that a decision must name: the candidate's, else the first source's.
     /// A change of the candidate supersedes the review. `None` only in reviews stored before decisions named versions;

@@ -30,6 +30,7 @@ vocabulary! {
         Summaries = "summaries",
         Idempotency = "idempotency",
         Leases = "leases",
+        Questions = "questions",
     }
 }
 

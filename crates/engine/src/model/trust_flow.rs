@@ -123,11 +123,6 @@ impl Author {
 }
 
 impl Way {
-    /// The way of a save: confirmed or not.
-    pub fn of_save(caller: &Caller) -> Way {
-        if caller.confirmed && caller.user.is_some() { Way::Confirm } else { Way::Write }
-    }
-
     pub fn rule(self) -> &'static TrustRule {
         // INVARIANT: rows are in the order of `Way` (`the_table_has_a_row_for_each_way`).
         &TRUST_FLOW[self as usize]

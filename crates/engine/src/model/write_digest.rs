@@ -97,9 +97,9 @@ fn bookkeeping_fields(kind: RowKind) -> &'static [&'static str] {
 }
 
 /// Whether the log covers records of this kind. The others are bookkeeping that expires by itself: answers kept for
-/// calls with an idempotency key, and the leases of upkeep.
+/// calls with an idempotency key, the leases of upkeep, and questions, which are open for minutes.
 pub fn is_covered(kind: RowKind) -> bool {
-    !matches!(kind, RowKind::Idempotency | RowKind::Leases)
+    !matches!(kind, RowKind::Idempotency | RowKind::Leases | RowKind::Questions)
 }
 
 /// Whether the log names records of this kind by their id. The other ids may name a person or a file, and the log

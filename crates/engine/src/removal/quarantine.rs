@@ -129,7 +129,7 @@ fn release_once(
 pub(crate) fn plan_quarantine(engine: &Engine, caller: &Caller, batch: &[Memory], mark: &str) -> Result<Change, Error> {
     let now = engine.clock.now();
     let mut change = Change::new(caller.tenant, now);
-    let why = BanReason { cause: BanCause::Quarantine, by: &caller.principal, why: None, at: now };
+    let why = BanReason::new(BanCause::Quarantine, caller, None, now);
     for memory in batch {
         let value = std::iter::once((memory.id, memory.content.as_str()));
         for write in bans::plan_bans(engine, caller.tenant, &memory.scope, value, &why)? {

@@ -19,7 +19,7 @@ use crate::ports::transition::{Transition, tombstone};
 use crate::ports::{candidate_reviews, refusals, retry};
 use crate::recall::{lineage, read};
 use crate::removal::certificate::{Certificate, Erasure, ErasureDetails};
-use crate::removal::forget::ForgetOptions;
+use crate::removal::forget::{self, ForgetOptions};
 use crate::removal::quarantine::{self, quarantine_mark};
 use crate::summaries;
 use crate::tenant::bans::{self, BanCause, BanReason};
@@ -67,11 +67,8 @@ impl Engine {
             Err(Error::Store(StoreError::Guard(_))) if redaction.versions.is_none() => {
                 let (reason, may_return) = (Some(redaction.reason.clone()), redaction.may_return);
                 // Result ignored: if this fails, the second attempt returns the reason.
-                let _ = self.forget_with_options(
-                    caller,
-                    redaction.memory,
-                    &ForgetOptions { reason, may_return, expected_version: None },
-                );
+                let options = ForgetOptions { reason, may_return, ..ForgetOptions::default() };
+                let _ = forget::forget_memory(self, caller, redaction.memory, &options);
                 redact_once(self, caller, redaction)
             }
             Err(Error::Store(StoreError::Guard(_))) => {
@@ -125,7 +122,7 @@ pub(crate) fn plan_redaction(
         change = change.with_guard(Guard::VersionIs { memory: current.id, version: current.version });
     }
     if !redaction.may_return {
-        let why = BanReason { cause: BanCause::Redact, by: &caller.principal, why: Some(&redaction.reason), at: now };
+        let why = BanReason::new(BanCause::Redact, caller, Some(&redaction.reason), now);
         let values = chosen.iter().map(|version| (current.id, version.memory.content.as_str()));
         change.writes.extend(bans::plan_bans(engine, caller.tenant, &current.scope, values, &why)?);
     }

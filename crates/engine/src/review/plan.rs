@@ -11,7 +11,7 @@ use crate::model::refusal::Refusal;
 use crate::model::review::{Action, Review, ReviewState};
 use crate::model::row::{RowKind, SideRecord};
 use crate::model::vocabulary::{Layer, Operation, State};
-use crate::policy::Readable;
+use crate::policy::{self, Readable};
 use crate::ports::change::{Change, Write};
 use crate::ports::transition::Transition;
 use crate::ports::{Address, Filter, SortOrder, embedding};
@@ -21,7 +21,7 @@ use crate::removal::{forget, redact};
 use crate::review::promotion_notice::{self, Notice, PROMOTION, display_address};
 use crate::safety;
 use crate::tenant::stores;
-use crate::write::{SaveOutcome, clear, plan};
+use crate::write::{SaveOutcome, clear, confirmation, plan};
 
 /// Outcome of planning an approval.
 pub(crate) enum ApprovalPlan {
@@ -72,6 +72,7 @@ pub(crate) fn plan_approval(
     match review.action {
         Action::Promote => plan_promotion(engine, caller, review, &sources, comment),
         Action::Forget | Action::Redact => plan_removal(engine, caller, review, &sources, comment),
+        Action::Confirm => plan_trust(engine, caller, review, &sources, comment),
         Action::ProfileUpdate | Action::SemanticCompaction | Action::ProceduralDedup | Action::Draft => {
             plan_confirmation(engine, caller, review, sources, comment)
         }
@@ -264,6 +265,38 @@ pub(crate) fn plan_removal(
     let event = decided.to_event(EventName::ReviewApproved, caller, change.at);
     let change = change.with_write(Write::Row(decided.to_row())).with_event(event);
     Ok(ApprovalPlan::Apply(Box::new(change), Box::new(source.clone())))
+}
+
+/// Plans to give a draft the trust of the person who confirms it. Its text and its pin stay.
+fn plan_trust(
+    engine: &Engine,
+    caller: &Caller,
+    review: &Review,
+    sources: &[Memory],
+    comment: Option<String>,
+) -> Result<ApprovalPlan, Error> {
+    let Some(source) = sources.first() else { return Ok(ApprovalPlan::Outdated("it has no source".to_owned())) };
+    if source.state != State::Active || source.is_expired(engine.clock.now()) {
+        return Ok(ApprovalPlan::Outdated(format!("memory `{}` is no longer in use", source.id)));
+    }
+    let store = stores::open_store(engine, caller, &source.store)?;
+    if let Some(refusal) = confirmation::confirmation_refusal(engine, caller, &store, source)? {
+        return Ok(ApprovalPlan::Refused(refusal));
+    }
+    let trust = policy::approval_permit(caller).trust;
+    let confirm = Transition::new(source, Operation::Confirm)
+        .with_reason(comment.clone())
+        .with_event(EventName::WriteUpdated)
+        .with_field("operation", Operation::Confirm.as_str());
+    let change = plan_decision(engine, caller, review);
+    let (change, memory) = confirm.plan(engine, caller, change, |memory| memory.raise_trust(trust));
+    let decided = Review {
+        result: Some(memory.id),
+        ..review.with_decision(ReviewState::Approved, caller, comment.map(safety::without_secrets), change.at)
+    };
+    let event = decided.to_event(EventName::ReviewApproved, caller, change.at);
+    let change = change.with_write(Write::Row(decided.to_row())).with_event(event);
+    Ok(ApprovalPlan::Apply(Box::new(change), Box::new(memory)))
 }
 
 /// Empty change that commits only while the review is in the state the caller saw.

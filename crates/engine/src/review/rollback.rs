@@ -53,7 +53,11 @@ impl Engine {
         self.ensure_memory_enabled()?;
         let current = read::read_by_id(self, caller, memory)?;
         let store = stores::open_store(self, caller, &current.store)?;
-        if let Err(refusal) = policy::may_forget(caller, &store, &current) {
+        let permit = match policy::forget_needs_person(caller, &current) {
+            true => Err(policy::people_remove_refusal()),
+            false => policy::may_forget(caller, &store, &current),
+        };
+        if let Err(refusal) = permit {
             return Ok(RollbackOutcome::Refused(refusals::log_refusal(self, caller, &store.slug, refusal)?));
         }
         if current.state != State::Active {
@@ -154,7 +158,7 @@ fn plan_restore_replaced(
         // Its text may have been forgotten elsewhere in the scope since.
         let banned = bans::check_bans(
             engine,
-            caller.tenant,
+            caller,
             &bans::load_ban_keys(engine, caller.tenant)?,
             &old.scope,
             &Draft::from_memory(&old),

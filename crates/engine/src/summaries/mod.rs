@@ -294,7 +294,7 @@ fn is_turn_forgotten(engine: &Engine, caller: &Caller, keys: &[BanKey], turn: &T
     let user = caller.user.clone().map(|user| Scope::User { user });
     let draft = Draft { content: turn.content.clone(), ..Draft::default() };
     for scope in [conversation, agent, user].into_iter().flatten() {
-        if bans::check_bans(engine, caller.tenant, keys, &scope, &draft)?.ban.is_some() {
+        if bans::check_bans(engine, caller, keys, &scope, &draft)?.ban.is_some() {
             return Ok(true);
         }
     }

@@ -18,7 +18,8 @@ use crate::model::memory::Draft;
 use crate::model::refusal::Refusal;
 use crate::model::row::{RowFilter, RowKind, SideRecord};
 use crate::model::scope::Scope;
-use crate::policy::admins_only;
+use crate::model::vocabulary::Role;
+use crate::policy::{admins_only, is_program_name};
 use crate::ports::change::{Change, Write};
 use crate::ports::row;
 use crate::text::normalize;
@@ -48,6 +49,9 @@ pub struct Ban {
     /// The memory that held the value.
     pub memory: MemoryId,
     pub by: String,
+    /// Role of that caller. Bans of older versions have none; there the name tells.
+    #[serde(default)]
+    pub role: Option<Role>,
     pub why: Option<String>,
     pub at: Timestamp,
 }
@@ -101,8 +105,15 @@ impl SideRecord for BanKey {
 pub(crate) struct BanReason<'a> {
     pub cause: BanCause,
     pub by: &'a str,
+    pub role: Role,
     pub why: Option<&'a str>,
     pub at: Timestamp,
+}
+
+impl<'a> BanReason<'a> {
+    pub(crate) fn new(cause: BanCause, caller: &'a Caller, why: Option<&'a str>, at: Timestamp) -> BanReason<'a> {
+        BanReason { cause, by: &caller.principal, role: caller.role, why, at }
+    }
 }
 
 /// Bans of one scope that are loaded with one query and compared in memory. With more, each digest of the draft is
@@ -183,11 +194,12 @@ pub(crate) fn ensure_ban_key(engine: &Engine, tenant: TenantId) -> Result<BanKey
 /// the commit.
 pub(crate) fn check_bans(
     engine: &Engine,
-    tenant: TenantId,
+    caller: &Caller,
     keys: &[BanKey],
     scope: &Scope,
     draft: &Draft,
 ) -> Result<BanCheck, Error> {
+    let tenant = caller.tenant;
     // Without a key, nothing was ever banned in this tenant.
     if keys.is_empty() {
         return Ok(BanCheck::default());
@@ -209,11 +221,19 @@ pub(crate) fn check_bans(
         }
         let lengths: std::collections::BTreeSet<usize> = bans.iter().map(|ban| ban.sentences).collect();
         let draft_digests = digests(&normalized_values(draft, lengths.into_iter()));
-        check.ban = bans.into_iter().find(|ban| draft_digests.contains(&ban.digest));
+        let (binding, ignored): (Vec<Ban>, Vec<Ban>) =
+            bans.into_iter().filter(|ban| draft_digests.contains(&ban.digest)).partition(|ban| ban.binds(caller));
+        check.ban = binding.into_iter().next();
+        check.ignore(&ignored);
     } else {
         // The sentence counts of all bans are unknown here, so only single sentences and whole fields are checked.
         for digest in digests(&normalized_values(draft, 1..=1)).into_iter().take(DIGEST_LOOKUPS_MAX) {
-            check.ban = check.ban.or(row::get_record(&*engine.backend, tenant, &digest)?);
+            let found: Option<Ban> = row::get_record(&*engine.backend, tenant, &digest)?;
+            match found {
+                Some(ban) if ban.binds(caller) => check.ban = check.ban.or(Some(ban)),
+                Some(ban) => check.ignore(&[ban]),
+                None => {}
+            }
         }
     }
     Ok(check)
@@ -237,12 +257,14 @@ pub(crate) fn plan_bans<'a>(
             cause: reason.cause,
             memory,
             by: reason.by.to_owned(),
+            role: Some(reason.role),
             why: reason.why.map(|why| safety::without_secrets(why.to_owned())),
             at: reason.at,
         };
-        // The ban of a quarantine is lifted with it, so it must not overwrite a permanent ban of the same value.
-        let is_temporary = reason.cause == BanCause::Quarantine;
-        if !is_temporary || engine.backend.get_row(tenant, RowKind::Bans, &ban.digest)?.is_none() {
+        // The ban of a quarantine is lifted with it, and a program's does not bind people, so neither overwrites a
+        // ban of the same value.
+        let is_weaker = reason.cause == BanCause::Quarantine || reason.role.is_program();
+        if !is_weaker || engine.backend.get_row(tenant, RowKind::Bans, &ban.digest)?.is_none() {
             writes.push(Write::Row(ban.to_row()));
         }
     }
@@ -261,7 +283,26 @@ pub(crate) struct BanCheck {
     pub guards: Vec<Guard>,
 }
 
+impl BanCheck {
+    /// Expects these bans to be there: they do not bind the caller.
+    fn ignore(&mut self, ignored: &[Ban]) {
+        for guard in &mut self.guards {
+            if let Guard::RowInState { id, state, .. } = guard
+                && ignored.iter().any(|ban| ban.digest == *id)
+            {
+                *state = Some(BAN_STATE.to_owned());
+            }
+        }
+    }
+}
+
 impl Ban {
+    /// Whether the ban holds for this caller. What a program made forgotten does not bind people.
+    pub(crate) fn binds(&self, caller: &Caller) -> bool {
+        let by_program = self.role.map_or_else(|| is_program_name(&self.by), Role::is_program);
+        caller.role.is_program() || !by_program
+    }
+
     /// The refusal of a draft that matches this ban. Names time, author and reason, not the value.
     pub fn to_refusal(&self) -> Refusal {
         let day = self.at.to_string();

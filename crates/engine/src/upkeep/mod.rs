@@ -118,6 +118,7 @@ fn run_upkeep(
     let archive = |due: &[Memory], operation, name| archive_batch(engine, tenant, due, operation, name, now);
     // Before expiry: drafts of an active conversation must not expire.
     let extended = draft_expiry::extend_drafts(engine, tenant, upkeep.batch)?;
+    receipts::purge_questions(engine, tenant, upkeep, lease)?;
     Ok(UpkeepReport {
         extended,
         restored,

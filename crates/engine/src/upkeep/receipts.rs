@@ -1,8 +1,11 @@
-//! Retention: deletes receipts and usage records after `receipt_days`.
+//! Retention: deletes receipts and usage records after `receipt_days`, and questions a day after they were asked.
+
+use jiff::ToSpan;
 
 use crate::Engine;
 use crate::model::error::Error;
 use crate::model::id::TenantId;
+use crate::model::question::QuestionState;
 use crate::model::row::{Row, RowFilter, RowKind};
 use crate::ports::change::{Change, Write};
 use crate::recall::usage::Touch;
@@ -32,6 +35,30 @@ pub(crate) fn purge_receipts(
         )?;
     }
     Ok(deleted)
+}
+
+/// Deletes questions whose time to answer is long over.
+pub(crate) fn purge_questions(
+    engine: &Engine,
+    tenant: TenantId,
+    upkeep: UpkeepOptions,
+    lease: &mut WorkLease<'_>,
+) -> Result<(), Error> {
+    // Kept for some time after they lapse, so that a late answer can be explained.
+    let hours = i64::from(engine.limits().question_minutes_max) / 60 + 24;
+    let Ok(before) = engine.clock.now().checked_sub(hours.hours()) else { return Ok(()) };
+    let kind = RowKind::Questions;
+    for state in QuestionState::ALL {
+        let (state, before) = (Some(state.to_string()), Some(before));
+        let filter = RowFilter { state, before, limit: upkeep.batch, ..RowFilter::default() };
+        run_in_batches(
+            upkeep,
+            lease,
+            || Ok(engine.backend.list_rows(tenant, kind, &filter)?),
+            |rows| delete_rows(engine, tenant, kind, rows),
+        )?;
+    }
+    Ok(())
 }
 
 fn delete_rows(engine: &Engine, tenant: TenantId, kind: RowKind, rows: &[Row]) -> Result<u64, Error> {

@@ -76,6 +76,7 @@ pub(crate) fn remember_batch(
             outcome,
             deduped_by: None,
             near: None,
+            review: None,
             warnings,
         })));
         change = plan::add_written_entry(engine, caller, change, entry, outcome);

@@ -128,13 +128,18 @@ pub(crate) fn clear_draft_with_keys(
             | WriteIntent::AppendToLog
             | WriteIntent::Propose => least_source_trust(engine, caller, &draft)?,
             // Trust is a person's decision here, or comes with the old version.
-            WriteIntent::Approve | WriteIntent::ImportVersion { .. } | WriteIntent::RestoreVersion { .. } => None,
+            WriteIntent::ConfirmedWrite
+            | WriteIntent::Approve
+            | WriteIntent::ImportVersion { .. }
+            | WriteIntent::RestoreVersion { .. } => None,
         },
         load_allow_list: &load_allow_list,
         classifier: match intent {
-            WriteIntent::Write | WriteIntent::Import { .. } | WriteIntent::AppendToLog | WriteIntent::Propose => {
-                counted.as_ref().map(|counted| counted as &dyn Classifier)
-            }
+            WriteIntent::Write
+            | WriteIntent::ConfirmedWrite
+            | WriteIntent::Import { .. }
+            | WriteIntent::AppendToLog
+            | WriteIntent::Propose => counted.as_ref().map(|counted| counted as &dyn Classifier),
             // A person decides, the text was classified when it was first written, or the product wrote it.
             WriteIntent::Approve
             | WriteIntent::ImportVersion { .. }
@@ -152,7 +157,7 @@ pub(crate) fn clear_draft_with_keys(
     if matches!(intent, WriteIntent::ImportVersion { is_history: true, .. }) {
         return Ok(Ok(cleared));
     }
-    let banned = bans::check_bans(engine, caller.tenant, keys, scope, cleared.draft())?;
+    let banned = bans::check_bans(engine, caller, keys, scope, cleared.draft())?;
     Ok(match banned.ban {
         Some(ban) => Err(ban.to_refusal()),
         None => Ok(cleared.with_guards(banned.guards)),

@@ -7,13 +7,14 @@
 //! 3. `target`: finds the memory the draft is a new version of, if there is one.
 //! 4. `plan`: builds the change: version, guards, events.
 //! 5. `quota`: adds the archiving of old memories where the place is full.
-//! 6. `draft_review`: adds the review that a draft waits for.
+//! 6. `draft_review`, `confirmation`: add the review that a draft, or a pin set by a program, waits for.
 //!
 //! Verbs that share these steps: `batch` (many drafts in one transaction) and `patch` (new content for a memory).
 //! Verbs that leave the content alone: `pin`, `rename`, `verify_by`. `idempotency` makes any call safe to repeat.
 
 pub(crate) mod batch;
 pub(crate) mod clear;
+pub(crate) mod confirmation;
 pub(crate) mod draft_review;
 pub mod idempotency;
 pub(crate) mod patch;
@@ -24,6 +25,8 @@ pub(crate) mod remember;
 pub(crate) mod rename;
 pub(crate) mod target;
 pub(crate) mod verify_by;
+
+use uuid::Uuid;
 
 use crate::model::id::MemoryId;
 use crate::model::memory::Memory;
@@ -45,6 +48,8 @@ pub struct SavedMemory {
     pub deduped_by: Option<Dedup>,
     /// An existing memory with a similar hint that states another fact.
     pub near: Option<MemoryId>,
+    /// The review in which a person may confirm what a program pinned.
+    pub review: Option<Uuid>,
     pub warnings: Vec<String>,
 }
 

@@ -15,7 +15,7 @@ use crate::recall::read;
 use crate::recall::usage::{self, Touch};
 use crate::tenant::stores;
 use crate::write::target::{self, SaveTarget};
-use crate::write::{SaveOutcome, SavedMemory, draft_review, quota};
+use crate::write::{SaveOutcome, SavedMemory, confirmation, draft_review, quota};
 
 /// Finds the target of a cleared draft and plans the save. No change if the draft is a duplicate.
 ///
@@ -43,9 +43,15 @@ fn plan_save_to_target(
     target: SaveTarget,
     operation: Operation,
 ) -> Result<(Option<Change>, SavedMemory), Error> {
+    // A person who confirms a text that is there as a draft makes it a new version, with a person's trust.
+    let target = match target {
+        SaveTarget::Same(memory) if cleared.is_confirmed() => SaveTarget::Existing(memory),
+        target => target,
+    };
     let now = engine.clock.now();
     let (draft, warnings) = (cleared.draft(), cleared.warnings().to_vec());
     let stamp = VersionStamp::new(caller, engine.fresh_version_id(), now, draft.reason.clone());
+    let pins = draft.always_inject == Some(true);
     let mut change = Change::new(caller.tenant, now);
     let mut before = None;
     let (entry, outcome, deduped_by, near) = match target {
@@ -55,7 +61,10 @@ fn plan_save_to_target(
         // A duplicate writes nothing: no version, no event, no usage record.
         SaveTarget::Same(memory) => {
             let (outcome, deduped_by) = (SaveOutcome::Unchanged, Some(ruleset.dedup));
-            return Ok((None, SavedMemory { memory: *memory, outcome, deduped_by, near: None, warnings }));
+            return Ok((
+                None,
+                SavedMemory { memory: *memory, outcome, deduped_by, near: None, review: None, warnings },
+            ));
         }
         SaveTarget::Existing(current) => {
             read::ensure_expected_sha256(engine, caller, draft.expected_sha256.as_deref(), &current)?;
@@ -97,8 +106,17 @@ fn plan_save_to_target(
     if memory.state == State::Constrained {
         change = draft_review::with_draft_review(engine, caller, change, before.as_deref(), &memory)?;
     }
+    // A pin that a program sets speaks for a person: it stays untrusted until that person has confirmed it.
+    let review = match pins && confirmation::waits_for_person(caller, &memory) {
+        true => {
+            let review = confirmation::new_request(engine, caller, &memory);
+            change = confirmation::plan_request(caller, &review, change);
+            Some(review.id)
+        }
+        false => None,
+    };
     let change = add_written_entry(engine, caller, change, entry, outcome);
-    Ok((Some(change), SavedMemory { memory, outcome, deduped_by, near, warnings }))
+    Ok((Some(change), SavedMemory { memory, outcome, deduped_by, near, review, warnings }))
 }
 
 /// Adds a new version, its events and the usage record that its author wrote it.

@@ -12,12 +12,14 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::Engine;
+use crate::consent;
 use crate::gate::WriteIntent;
 use crate::model::caller::Caller;
 use crate::model::error::{Error, StoreError};
 use crate::model::guard::Guard;
 use crate::model::id::TenantId;
 use crate::model::memory::{Draft, Memory};
+use crate::model::question::Question;
 use crate::model::refusal::Refusal;
 use crate::model::row::RowKind;
 use crate::model::vocabulary::Operation;
@@ -57,6 +59,8 @@ struct SaveRequest {
     draft: Draft,
     intent: WriteIntent,
     operation: Operation,
+    /// The question whose answer makes this the person's text; the save uses it up.
+    consent: Option<Question>,
     /// Number of this attempt, from 0.
     attempt: usize,
     /// Start of the first attempt: an erasure of the tenant after it ends the save.
@@ -68,6 +72,21 @@ impl Engine {
     pub fn remember(&self, caller: &Caller, draft: Draft) -> Result<Remembered, Error> {
         ensure_not_expired(self, &draft)?;
         remember_as(self, caller, draft, WriteIntent::Write, Operation::Create)
+    }
+
+    /// Saves a draft that the caller's user has confirmed by answering this question: it counts as that person's text.
+    /// Without a valid answer it is saved as the caller's own.
+    pub fn remember_confirmed(&self, caller: &Caller, draft: Draft, question: &str) -> Result<Remembered, Error> {
+        ensure_not_expired(self, &draft)?;
+        match consent::find_consent_to_keep(self, caller, question, &draft)? {
+            Some(question) => {
+                let (intent, begun_at) = (WriteIntent::ConfirmedWrite, self.clock.now());
+                let (consent, operation, attempt) = (Some(question), Operation::Create, 0);
+                let request = SaveRequest { draft, intent, operation, consent, attempt, begun_at };
+                run_save_steps(self, caller, attempt_save(self, caller, request)?, |change| self.commit(change))
+            }
+            None => self.remember(caller, draft),
+        }
     }
 
     /// First step of a save: plans its change without committing it.
@@ -169,7 +188,7 @@ pub(crate) fn begin_remember_as(
         draft.derived_from = lineage::find_repeated_versions(engine, caller, &draft)?;
     }
     let begun_at = engine.clock.now();
-    attempt_save(engine, caller, SaveRequest { draft, intent, operation, attempt: 0, begun_at })
+    attempt_save(engine, caller, SaveRequest { draft, intent, operation, consent: None, attempt: 0, begun_at })
 }
 
 fn attempt_save(engine: &Engine, caller: &Caller, request: SaveRequest) -> Result<SaveStep, Error> {
@@ -185,6 +204,8 @@ fn attempt_save(engine: &Engine, caller: &Caller, request: SaveRequest) -> Resul
     let saved = Box::new(saved);
     Ok(match change {
         Some(change) => {
+            let change =
+                request.consent.iter().fold(change, |change, question| consent::use_question(question, change));
             SaveStep::Write(change, PendingSave(PendingOutcome::Saved(Box::new(SaveAttempt { request, saved }))))
         }
         None => SaveStep::Done(Remembered::Saved(saved)),
@@ -217,6 +238,10 @@ fn resume_after_commit(
         Ok(_) => Ok(SaveStep::Done(Remembered::Saved(saved))),
         Err(StoreError::Guard(Guard::RunSavesLeft { saves_max, .. })) => {
             Ok(refusal_step(engine, caller, &retry.draft.store, run_cap_refusal(saves_max)))
+        }
+        // The answer was used by another call meanwhile: this one is the caller's own word.
+        Err(StoreError::Guard(Guard::RowInState { kind: RowKind::Questions, .. })) => {
+            attempt_save(engine, caller, SaveRequest { intent: WriteIntent::Write, consent: None, ..retry })
         }
         // A save never sets these guards. The code that added them (turns, documents) handles their failure.
         Err(error @ StoreError::Guard(Guard::TurnsBefore { .. } | Guard::RowInState { kind: RowKind::Leases, .. })) => {

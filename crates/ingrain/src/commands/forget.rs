@@ -1,9 +1,10 @@
 //! `forget`: tombstones a memory and bans its value.
 
 use clap::Args;
-use engine::{ForgetOptions, TransitionOutcome};
+use engine::{ForgetOptions, ForgetOutcome, ProposalOutcome};
 
 use crate::commands::Job;
+use crate::commands::propose::print_proposal;
 use crate::commands::read::MemoryReferenceArgs;
 use crate::error::Failure;
 use crate::json_views::StatusView;
@@ -23,10 +24,11 @@ pub struct ForgetArgs {
 impl ForgetArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let id = self.reference.resolve_id(job)?;
-        let how = ForgetOptions { reason: self.reason, may_return: self.may_return, expected_version: None };
+        let how = ForgetOptions { reason: self.reason, may_return: self.may_return, ..ForgetOptions::default() };
         match job.session.engine.forget_with_options(&job.session.caller, id, &how)? {
-            TransitionOutcome::Refused(refusal) => Err(refusal.into()),
-            TransitionOutcome::Done(memory) => job.output.print_answer(&StatusView::new("forgotten", &memory), || {
+            ForgetOutcome::Refused(refusal) => Err(refusal.into()),
+            ForgetOutcome::Proposed { review, new } => print_proposal(job, ProposalOutcome::Waiting { review, new }),
+            ForgetOutcome::Done(memory) => job.output.print_answer(&StatusView::new("forgotten", &memory), || {
                 format!("{} {}; its history stays", job.output.paint(Tone::Good, "forgotten"), memory.id)
             }),
         }

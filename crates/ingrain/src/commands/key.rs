@@ -61,6 +61,9 @@ struct CreateKeyArgs {
     /// Grant on a system: `system:ID=read` or `system:ID=manage` (repeatable)
     #[arg(long = "allow", value_name = "GRANT")]
     grants: Vec<SystemGrant>,
+    /// The key's client shows questions to its user and brings back that person's own answers
+    #[arg(long)]
+    may_confirm: bool,
     #[arg(long, help = "Allow reads only")]
     read_only: bool,
     #[arg(long, value_name = "N", help = "Days until the key expires; default: never")]
@@ -106,6 +109,7 @@ impl CreateKeyArgs {
             },
             grants: self.grants.iter().map(grant).collect(),
             may_set: self.may_set.clone(),
+            may_confirm: self.may_confirm,
             operator: self.operator,
             ..rights
         })

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
+use engine::model::caller::Caller;
 use engine::ports::Clock;
 use server::mcp::{Door, DoorSetup, Toolset, WriteTools, serve_stdio};
 use tracing_subscriber::filter::LevelFilter;
@@ -27,6 +28,9 @@ pub struct McpArgs {
     /// Name of the agent; default: the name its client sends
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
+    /// This client shows questions to the person and brings back their own answers: a yes counts as theirs
+    #[arg(long)]
+    may_confirm: bool,
 }
 
 impl McpArgs {
@@ -44,7 +48,8 @@ impl McpArgs {
             tracing::error!(code = risk.code, next = risk.hint, "WARNING: {}", risk.message);
         }
         let setup = DoorSetup { toolsets: self.tools, write_tools: self.write_tools };
-        let mut door = Door::new(session.engine.clone(), session.caller.clone(), setup)
+        let caller = Caller { may_confirm: self.may_confirm, ..session.caller.clone() };
+        let mut door = Door::new(session.engine.clone(), caller, setup)
             .with_limits(&loaded.config.server.limits)
             .with_ordered_calls();
         if named_by_client {

@@ -11,7 +11,7 @@ use rmcp::RoleServer;
 use rmcp::model::{ErrorData, ProtocolVersion};
 use rmcp::service::RequestContext;
 
-use super::{Door, http};
+use super::{Door, WriteTools, http};
 use crate::auth::AuthenticatedCaller;
 
 /// Longest agent name taken from a client, in characters.
@@ -58,7 +58,11 @@ pub(super) fn door_for_request(door: &Door, context: &RequestContext<RoleServer>
                 auth.ok_or_else(|| ErrorData::invalid_request("the request is not authenticated", None))?;
             let caller = caller_in_session(&auth.caller, session, context)?;
             let setup = http::setup_from_query(&door.setup, parts.uri.query().unwrap_or_default())?;
-            Ok(Door { caller: Arc::new(caller), setup: Arc::new(setup), ..door.clone() })
+            let writes_loaded = match is_stateless(context) && setup.write_tools == WriteTools::OnDemand {
+                true => door.stateless_loads.flag_of(&caller),
+                false => door.writes_loaded.clone(),
+            };
+            Ok(Door { caller: Arc::new(caller), setup: Arc::new(setup), writes_loaded, ..door.clone() })
         }
     }
 }

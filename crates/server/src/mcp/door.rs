@@ -1,12 +1,13 @@
 //! The MCP handler of one client: its caller, the tools it is offered, and how a call enters the engine.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use engine::model::caller::Caller;
-use engine::{Engine, MemoryReference};
+use engine::{AskedQuestion, Engine};
 use rmcp::RoleServer;
 use rmcp::model::{CallToolRequestParams, ErrorCode, ErrorData, ProgressNotificationParam};
 use rmcp::service::RequestContext;
@@ -14,11 +15,13 @@ use serde_json::json;
 use tokio::sync::{Mutex, MutexGuard, watch};
 
 use super::caller::{self, CallerSource};
+use super::elicitation::{self, Reply};
 use super::tool::ToolCall;
 use super::tool_selection::{self, Toolset, WriteTools};
-use super::{elicitation, tool, tool_answer};
+use super::{tool, tool_answer};
 use crate::config::HttpLimits;
 use crate::entrance::{Entrance, Pool};
+use crate::lock::lock_unpoisoned;
 use crate::problem::Problem;
 use crate::telemetry;
 
@@ -28,8 +31,6 @@ const SLOW_SAVE_THRESHOLD: Duration = Duration::from_millis(50);
 const UNKNOWN_TOOL_VERB: &str = "mcp_unknown_tool";
 /// JSON-RPC code of a request that the entrance refused; -32000 to -32099 is the range for servers.
 const ENTRANCE_REFUSAL: ErrorCode = ErrorCode(-32_000);
-/// Characters of a memory shown in a question about it.
-const QUESTION_CHARS_MAX: usize = 200;
 
 /// Set-up of an MCP door, chosen by the operator at start. A model can neither see nor change it.
 #[derive(Clone, Debug)]
@@ -44,6 +45,26 @@ impl Default for DoorSetup {
     }
 }
 
+/// Most callers whose loaded tools are remembered without a session. Beyond it all are forgotten and load again.
+const LOADED_CALLERS_MAX: usize = 10_000;
+
+/// Callers without a session that have loaded the write tools: tenant, principal and conversation.
+#[derive(Clone, Default)]
+pub(super) struct LoadedWrites(Arc<std::sync::Mutex<HashMap<String, Arc<AtomicBool>>>>);
+
+impl LoadedWrites {
+    /// The flag of this caller.
+    pub(super) fn flag_of(&self, caller: &Caller) -> Arc<AtomicBool> {
+        let conversation = caller.conversation.as_deref().unwrap_or_default();
+        let name = format!("{}\n{}\n{conversation}", caller.tenant, caller.principal);
+        let mut flags = lock_unpoisoned(&self.0);
+        if flags.len() >= LOADED_CALLERS_MAX && !flags.contains_key(&name) {
+            flags.clear();
+        }
+        flags.entry(name).or_default().clone()
+    }
+}
+
 /// The handler of one client. Cheap to clone.
 #[derive(Clone)]
 pub struct Door {
@@ -53,6 +74,8 @@ pub struct Door {
     pub(super) setup: Arc<DoorSetup>,
     /// With write tools on demand: whether `load_toolset` has loaded them.
     pub(super) writes_loaded: Arc<AtomicBool>,
+    /// The same for the stateless protocol over HTTP, where every request has a door of its own.
+    pub(super) stateless_loads: LoadedWrites,
     /// Counts changes of the tool list, for subscribed clients.
     pub(super) tool_changes: watch::Sender<u64>,
     /// Held during a call, if calls run in the order they came.
@@ -69,11 +92,21 @@ impl Door {
     }
 
     pub(super) fn with_entrance(entrance: Entrance, caller: Caller, setup: DoorSetup) -> Door {
-        let writes_loaded = Arc::new(AtomicBool::new(setup.write_tools == WriteTools::Always));
+        let (writes_loaded, stateless_loads) = (Arc::default(), LoadedWrites::default());
         let (caller_source, tool_changes) = (CallerSource::Fixed, watch::Sender::new(0));
         let (caller, setup) = (Arc::new(caller), Arc::new(setup));
         let (order_lock, inline_calls) = (None, None);
-        Door { entrance, caller, caller_source, setup, writes_loaded, tool_changes, order_lock, inline_calls }
+        Door {
+            entrance,
+            caller,
+            caller_source,
+            setup,
+            writes_loaded,
+            stateless_loads,
+            tool_changes,
+            order_lock,
+            inline_calls,
+        }
     }
 
     /// Bounds this door by configured limits, with an entrance of its own.
@@ -99,7 +132,8 @@ impl Door {
     }
 
     pub(super) fn offered_tools(&self, engine: &Engine) -> Vec<&'static tool::ToolSpec> {
-        tool_selection::select_tools(engine, &self.caller, &self.setup, self.writes_loaded.load(Ordering::Relaxed))
+        let loaded = self.setup.write_tools == WriteTools::Always || self.writes_loaded.load(Ordering::Relaxed);
+        tool_selection::select_tools(engine, &self.caller, &self.setup, loaded)
     }
 
     /// Runs engine work as this request's caller, through the entrance. The outer error is the request's own; the inner
@@ -136,11 +170,10 @@ impl Door {
         // Among all tools, only to choose the pool. Whether it is offered depends on the caller and is decided later.
         let spec = tool_selection::find_tool(&request.name);
         let (verb, pool) = spec.map_or((UNKNOWN_TOOL_VERB, Pool::Calls), |spec| (spec.name, spec.effect.pool()));
-        let inline = self
-            .inline_calls
-            .as_ref()
-            .filter(|slow_save| spec.is_some_and(|spec| can_run_inline(spec, &request, slow_save)));
-        let work = move |door: &Door, engine: &Engine| door.answer_call(engine, request);
+        let inline =
+            self.inline_calls.as_ref().filter(|slow_save| spec.is_some_and(|spec| can_run_inline(spec, slow_save)));
+        let reply = elicitation::reply_in_call(context, &request);
+        let work = move |door: &Door, engine: &Engine| door.answer_call(engine, request, reply);
         let started = Instant::now();
         let step = match inline {
             Some(_) => {
@@ -169,12 +202,10 @@ impl Door {
 }
 
 /// Whether a call can run on the thread that reads the client's messages.
-fn can_run_inline(spec: &tool::ToolSpec, request: &CallToolRequestParams, slow_save: &AtomicBool) -> bool {
+fn can_run_inline(spec: &tool::ToolSpec, slow_save: &AtomicBool) -> bool {
     match spec.effect {
         tool::ToolEffect::Read => true,
-        tool::ToolEffect::Write | tool::ToolEffect::Files => {
-            spec.confirmation_question(request.arguments.as_ref()).is_none() && !slow_save.load(Ordering::Relaxed)
-        }
+        tool::ToolEffect::Write | tool::ToolEffect::Files => !slow_save.load(Ordering::Relaxed),
         tool::ToolEffect::Delete => false,
     }
 }
@@ -225,39 +256,17 @@ impl Door {
         }
     }
 
-    fn answer_call(&self, engine: &Engine, request: CallToolRequestParams) -> CallStep {
+    fn answer_call(&self, engine: &Engine, request: CallToolRequestParams, reply: Reply) -> CallStep {
         // Checked at the call too: a client may call a tool that it was never shown.
         let Some(spec) = self.offered_tools(engine).into_iter().find(|spec| spec.name == request.name) else {
             return CallStep::NotOffered(request.name.into_owned());
         };
-        match spec
-            .confirmation_question(request.arguments.as_ref())
-            .map(|question| self.question_with_memory(engine, spec, &request, question))
-        {
-            Some(question) => CallStep::AskPerson(spec, Box::new(request), question),
-            None => CallStep::Done(self.run_tool(engine, spec, request, elicitation::Confirmation::NotAsked)),
-        }
-    }
-
-    /// The question for a person, with an excerpt of the memory it is about.
-    fn question_with_memory(
-        &self,
-        engine: &Engine,
-        spec: &tool::ToolSpec,
-        request: &CallToolRequestParams,
-        question: String,
-    ) -> String {
-        let words =
-            request.arguments.iter().flat_map(|arguments| arguments.values()).filter_map(|value| value.as_str());
-        // Any argument that is an id: toolsets name it differently.
-        let id = words.filter(|_| spec.effect == tool::ToolEffect::Delete).find_map(|word| word.parse().ok());
-        match id.and_then(|id| engine.locate(&self.caller, &MemoryReference::Id(id)).ok()) {
-            Some(memory) => {
-                let about: String = memory.summary_line().chars().take(QUESTION_CHARS_MAX).collect();
-                format!("{question}\n\n{about}")
-            }
-            // Hidden from the caller, or gone: the question must not reveal which.
-            None => question,
+        match self.run_tool(engine, spec, request.clone(), reply) {
+            Err(mut problem) => match problem.take_question() {
+                Some(question) => CallStep::AskPerson(spec, Box::new(request), question),
+                None => CallStep::Done(Err(problem)),
+            },
+            answer => CallStep::Done(answer),
         }
     }
 
@@ -266,9 +275,9 @@ impl Door {
         engine: &Engine,
         spec: &tool::ToolSpec,
         request: CallToolRequestParams,
-        confirmation: elicitation::Confirmation,
+        reply: Reply,
     ) -> tool_answer::ToolAnswer {
-        let call = ToolCall { engine, caller: &self.caller, confirmation };
+        let call = ToolCall { engine, caller: &self.caller, reply };
         telemetry::tool_span(spec.name).in_scope(|| (spec.run)(&call, request.arguments.unwrap_or_default()))
     }
 }
@@ -276,7 +285,7 @@ impl Door {
 /// How far a call got without a person.
 pub(super) enum CallStep {
     Done(tool_answer::ToolAnswer),
-    /// A person has to confirm first; the text is the question.
-    AskPerson(&'static tool::ToolSpec, Box<CallToolRequestParams>, String),
+    /// A person has to confirm first.
+    AskPerson(&'static tool::ToolSpec, Box<CallToolRequestParams>, AskedQuestion),
     NotOffered(String),
 }

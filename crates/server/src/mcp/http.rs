@@ -7,7 +7,7 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::CONTENT_TYPE;
-use axum::http::{Method, StatusCode};
+use axum::http::{HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use engine::model::caller::Caller;
@@ -18,13 +18,16 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use tokio::sync::watch;
 
 use super::caller::{CallerSource, HttpSession};
+use super::door::LoadedWrites;
 use super::{Door, DoorSetup, Toolset, stdio};
 use crate::app::App;
+use crate::auth::AuthenticatedCaller;
 use crate::config::ServerConfig;
 use crate::entrance::Entrance;
 use crate::extract::read_body;
 use crate::problem::Problem;
 
+const HEADER_SESSION_ID: &str = "mcp-session-id";
 const EVENT_STREAM_TYPE: &[u8] = b"text/event-stream";
 /// Time for calls under way to answer at shutdown: far more than one takes.
 const CLOSING_GRACE: Duration = Duration::from_secs(1);
@@ -42,13 +45,15 @@ pub(crate) fn build_service(
     // One for all doors: in the stateless protocol the request that changes the tools and the one that listens for it
     // have different doors.
     let changes = watch::Sender::new(0);
+    let loads = LoadedWrites::default();
     let door = move || {
         let conversation = entrance.engine().clock.fresh_id().to_string();
         let session = HttpSession { conversation, holder: Arc::new(OnceLock::new()) };
         // A placeholder without a tenant, replaced by the caller of each request.
         let nobody = Caller::agent(engine::model::id::TenantId(uuid::Uuid::nil()), "nobody");
         let door = Door::with_entrance(entrance.clone(), nobody, DoorSetup::default());
-        Ok(Door { caller_source: CallerSource::Request(session), tool_changes: changes.clone(), ..door })
+        let (caller_source, tool_changes) = (CallerSource::Request(session), changes.clone());
+        Ok(Door { caller_source, tool_changes, stateless_loads: loads.clone(), ..door })
     };
     StreamableHttpService::new(door, Arc::new(LocalSessionManager::default()), transport)
 }
@@ -56,7 +61,15 @@ pub(crate) fn build_service(
 /// Turns the library's plain-text errors into problem documents, and ends streams at shutdown.
 pub(crate) async fn translate_response(State(app): State<App>, request: Request, next: Next) -> Response {
     let method = request.method().clone();
-    let response = forward_request(&app, request, next).await;
+    // INVARIANT: `guard_request` runs before this layer and inserts the caller.
+    let Some(caller) = request.extensions().get::<AuthenticatedCaller>().map(|auth| auth.caller.clone()) else {
+        return Problem::unauthorized("the request is not authenticated").into_response();
+    };
+    let response = match open_session_id(&app, &caller, request) {
+        Ok(request) => seal_session_id(&app, &caller, forward_request(&app, request, next).await),
+        // As for a session that does not exist.
+        Err(()) => return problem_for_status(&method, StatusCode::NOT_FOUND).into_response(),
+    };
     // Every other path answers errors as problem documents; the library uses plain text.
     // Problems made here carry an extension; the rest of plain 4xx comes from the library.
     let plain = response.headers().get(CONTENT_TYPE).is_none_or(|kind| kind.as_bytes().starts_with(b"text/plain"));
@@ -64,6 +77,26 @@ pub(crate) async fn translate_response(State(app): State<App>, request: Request,
         true => problem_for_status(&method, response.status()).into_response(),
         false => close_on_shutdown(&app, response),
     }
+}
+
+/// Replaces the client's session id by the library's. An error if this caller was not given it.
+fn open_session_id(app: &App, caller: &Caller, mut request: Request) -> Result<Request, ()> {
+    let Some(sealed) = request.headers().get(HEADER_SESSION_ID) else { return Ok(request) };
+    let opened = sealed.to_str().ok().and_then(|sealed| app.session_seal.open_id(sealed, caller));
+    let id = opened.and_then(|id| HeaderValue::from_str(id).ok()).ok_or(())?;
+    request.headers_mut().insert(HEADER_SESSION_ID, id);
+    Ok(request)
+}
+
+/// Replaces the library's session id in an answer by the one that only this caller can use.
+fn seal_session_id(app: &App, caller: &Caller, mut response: Response) -> Response {
+    if let Some(id) = response.headers_mut().remove(HEADER_SESSION_ID) {
+        let sealed = id.to_str().ok().and_then(|id| app.session_seal.seal_id(id, caller));
+        if let Some(sealed) = sealed.and_then(|sealed| HeaderValue::from_str(&sealed).ok()) {
+            response.headers_mut().insert(HEADER_SESSION_ID, sealed);
+        }
+    }
+    response
 }
 
 /// Ends event streams at shutdown, after a moment for calls that are under way: streams that only listen look the same.

@@ -10,6 +10,7 @@ mod http;
 mod prompts;
 mod resources;
 mod schema;
+mod session_seal;
 mod stdio;
 mod tool;
 mod tool_answer;
@@ -31,6 +32,7 @@ use rmcp::{RoleServer, ServerHandler};
 use door::CallStep;
 pub use door::{Door, DoorSetup};
 pub(crate) use http::{build_service, translate_response};
+pub(crate) use session_seal::SessionSeal;
 pub use stdio::serve_stdio;
 pub use tool_selection::{Toolset, WriteTools};
 
@@ -91,13 +93,12 @@ impl ServerHandler for Door {
         let answer = match self.start_call(&context, request).await? {
             CallStep::Done(answer) => answer,
             CallStep::AskPerson(spec, request, question) => {
-                match elicitation::ask_person(&context, &request, question).await? {
+                match elicitation::ask_person(&context, question).await? {
                     elicitation::AskOutcome::QuestionSent(response) => return Ok(*response),
-                    elicitation::AskOutcome::Answered(confirmation) => {
+                    elicitation::AskOutcome::Answered(reply) => {
                         // Not held while the person decides: other calls go on meanwhile.
                         let _order = self.lock_order().await;
-                        let work =
-                            move |door: &Door, engine: &Engine| door.run_tool(engine, spec, *request, confirmation);
+                        let work = move |door: &Door, engine: &Engine| door.run_tool(engine, spec, *request, reply);
                         let done = self.run_blocking(&context, spec.name, spec.effect.pool(), work).await?;
                         done.or_else(|problem| door::refuse_call(&problem).map(Err))?
                     }
@@ -113,7 +114,7 @@ impl ServerHandler for Door {
         self.report_progress(&context, 1.0).await;
         // `load_toolset` is a tool without effect of its own; its answer switches the tool list here.
         let loads = answer.as_ref().is_ok_and(|value| value.get("write_tools_loaded") == Some(&true.into()));
-        if loads && !self.writes_loaded.swap(true, Ordering::Relaxed) {
+        if loads && !caller::door_for_request(self, &context)?.writes_loaded.swap(true, Ordering::Relaxed) {
             self.notify_tools_changed(&context).await;
         }
         Ok(tool_answer::to_result(answer).into())

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use engine::Engine;
 use engine::model::caller::Caller;
+use engine::{ConsentRequest, Engine};
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::elicitation::Confirmation;
+use super::elicitation::{Confirmation, Reply, Said};
 use super::tool_answer::{ToolAnswer, ToolProblem};
 use crate::decode_error;
 use crate::entrance::Pool;
@@ -52,7 +52,29 @@ impl ToolEffect {
 pub(super) struct ToolCall<'a> {
     pub(super) engine: &'a Engine,
     pub(super) caller: &'a Caller,
-    pub(super) confirmation: Confirmation,
+    pub(super) reply: Reply,
+}
+
+impl ToolCall<'_> {
+    /// The person's word on this. Where the person is still to be asked, an `Err` carries the question; the call is run
+    /// again with the reply.
+    pub(super) fn confirm(&self, request: &ConsentRequest<'_>) -> Result<Confirmation, ToolProblem> {
+        match &self.reply.said {
+            Some(Said::Yes(question)) if self.engine.accepts_answer(self.caller, question, request)? => {
+                Ok(Confirmation::Yes(question.clone()))
+            }
+            Some(Said::No(question)) => {
+                self.engine.decline_question(self.caller, question)?;
+                Ok(Confirmation::No)
+            }
+            // A reply to no question of ours, or to one that is over or about another text, is no reply.
+            Some(Said::Yes(_)) | None if self.reply.can_ask => match self.engine.ask_person(self.caller, request)? {
+                Some(question) => Err(ToolProblem::from_question(question)),
+                None => Ok(Confirmation::NotAsked),
+            },
+            Some(Said::Yes(_)) | None => Ok(Confirmation::NotAsked),
+        }
+    }
 }
 
 impl ToolSpec {
@@ -68,18 +90,6 @@ impl ToolSpec {
             .with_title(self.title)
             .with_raw_output_schema(to_json_object(&(self.output)()))
             .with_annotations(hints)
-    }
-
-    /// The question a person has to confirm before the call, if any.
-    pub(super) fn confirmation_question(&self, arguments: Option<&JsonObject>) -> Option<String> {
-        let flag = |name: &str| arguments.and_then(|map| map.get(name)) == Some(&Value::Bool(true));
-        match self.effect {
-            ToolEffect::Delete => Some("An agent wants to forget a memory. Its history is kept. Forget it?".to_owned()),
-            ToolEffect::Write if flag("alwaysInject") => {
-                Some("An agent wants this preference to be shown in every turn. Keep it as yours?".to_owned())
-            }
-            _ => None,
-        }
     }
 }
 

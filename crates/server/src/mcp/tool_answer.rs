@@ -1,6 +1,7 @@
 //! Answers of tools: structured content and the same as text. Refusals are results with a code, so that the model can
 //! act on them; protocol errors would only reach the client.
 
+use engine::AskedQuestion;
 use engine::model::error::Error;
 use engine::model::refusal::Refusal;
 use engine::safety::redact_identifier;
@@ -23,15 +24,22 @@ pub(super) fn with_warnings(mut answer: Value, warnings: Vec<String>) -> Value {
 #[derive(Debug)]
 pub(super) struct ToolProblem {
     body: Value,
+    /// The call needs a person's answer first.
+    question: Option<AskedQuestion>,
 }
 
 impl ToolProblem {
     pub(super) fn new(code: &str, message: impl Into<String>) -> ToolProblem {
-        ToolProblem { body: json!({ "code": code, "error": message.into() }) }
+        ToolProblem { body: json!({ "code": code, "error": message.into() }), question: None }
     }
 
-    pub(super) fn has_code(&self, code: &str) -> bool {
-        self.body["code"] == code
+    pub(super) fn from_question(question: AskedQuestion) -> ToolProblem {
+        let problem = ToolProblem::new("policy.needs_answer", "a person has to answer first");
+        ToolProblem { question: Some(question), ..problem }
+    }
+
+    pub(super) fn take_question(&mut self) -> Option<AskedQuestion> {
+        self.question.take()
     }
 
     pub(super) fn with_hint(mut self, hint: &str) -> ToolProblem {

@@ -46,9 +46,7 @@ pub(super) fn select_tools(
     // In the order of the vocabulary, so that the list is the same however the operator spelled the setting.
     for toolset in Toolset::ALL.iter().filter(|toolset| setup.toolsets.contains(toolset)) {
         match toolset {
-            Toolset::Core => {
-                specs.extend(core::TOOLS.iter().filter(|spec| writes_loaded || spec.effect == ToolEffect::Read))
-            }
+            Toolset::Core => specs.extend(core::TOOLS),
             // Memory of a pipeline's agents is opt-in; without it these tools are not offered.
             Toolset::Lesson if matches!(engine.opt_in(caller), Ok(Some(_))) => specs.extend(lesson::TOOLS),
             Toolset::Lesson => {}
@@ -57,13 +55,15 @@ pub(super) fn select_tools(
             Toolset::Anthropic => specs.extend(anthropic::TOOLS),
         }
     }
-    if setup.write_tools == WriteTools::OnDemand && setup.toolsets.contains(&Toolset::Core) {
+    if setup.write_tools == WriteTools::OnDemand {
         specs.push(&core::LOAD_TOOLSET);
     }
     let allowed = |spec: &&'static ToolSpec| match spec.effect {
         // Tools the caller may not use are hidden, so that a model does not try them.
         _ if !caller.rules.read => false,
         ToolEffect::Read => true,
+        // Of every toolset: a model that has not asked for them cannot write.
+        _ if !writes_loaded => false,
         ToolEffect::Write | ToolEffect::Files => caller.rules.manage && setup.write_tools != WriteTools::Never,
         // Nobody is there to confirm a deletion in an unattended run.
         ToolEffect::Delete => caller.rules.manage && !caller.unattended && setup.write_tools != WriteTools::Never,

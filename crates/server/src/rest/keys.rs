@@ -102,7 +102,8 @@ fn key_example() -> Value {
         "id": "01980000-0000-7000-8000-000000000004", "name": "triage", "prefix": "ing_AbCdEfGh", "role": "agent",
         "agent": "triage", "user": null, "pipeline": null, "unattended": false,
         "rules": { "read": true, "manage": true }, "grants": {}, "may_set": ["conversation", "run"],
-        "created_by": "admin", "created_at": "2026-01-01T00:00:00Z", "expires_at": null, "last_used_at": null,
+        "may_confirm": false, "created_by": "admin", "created_at": "2026-01-01T00:00:00Z", "expires_at": null,
+        "last_used_at": null,
         "revoked_at": null, "rotated_from": null,
     })
 }

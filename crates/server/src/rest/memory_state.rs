@@ -1,11 +1,12 @@
 //! Forget, pin and confirm: changes of a memory's state that leave its content alone.
 
+use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use engine::model::memory::Memory;
-use engine::{Engine, ForgetOptions, MemoryReference, TransitionOutcome};
-use serde_json::json;
+use engine::{Engine, ForgetOptions, ForgetOutcome, MemoryReference, Pin, TransitionOutcome};
+use serde_json::{Value, json};
 
 use super::remember::{IF_MATCH, saved_example};
 use super::{CONFLICT, NOT_FOUND, STALE, json_with_etag};
@@ -17,6 +18,7 @@ use crate::problem::Problem;
 use crate::telemetry;
 use crate::wire::memory_state::{ForgetParams, PinBody, VerifyByBody};
 use crate::wire::remember::SavedView;
+use crate::wire::reviews::{ProposedView, ReviewBrief};
 
 const TAG: &str = "memories";
 
@@ -27,18 +29,27 @@ pub(super) fn memory_state_endpoints() -> Vec<Endpoint> {
                 TAG,
                 "Forget a memory",
                 "Takes it out of use. Its path is free again and its history is kept. The same text is refused \
-                 from now on, unless `may_return` is set.",
+                 from now on, unless `may_return` is set. What a person wrote or trusted, an agent only proposes to \
+                 forget: 202 with the review in which a person decides.",
             )
             .with_header(IF_MATCH.0, IF_MATCH.1)
             .with_query::<ForgetParams>()
             .with_json_answer::<SavedView>(StatusCode::OK, "Forgotten", saved_example("forgotten"))
+            .with_json_answer::<ProposedView>(StatusCode::ACCEPTED, "A person decides", Value::Null)
             .with_problems(&[NOT_FOUND, CONFLICT, STALE])
             .with_idempotency_key(),
         Endpoint::new(Method::PUT, "/v1/memories/{id}/pin", "pin", pin_memory)
-            .with_description(TAG, "Pin or unpin a memory", "A pinned memory is always part of the context.")
+            .with_description(
+                TAG,
+                "Pin or unpin a memory",
+                "A pinned memory is always part of the context. A person who pins a draft of an agent confirms it: it \
+                 then counts as their own words. That takes the version they have read, in `If-Match` or \
+                 `expected_version`.",
+            )
+            .with_header(IF_MATCH.0, IF_MATCH.1)
             .with_body::<PinBody>(json!({ "always_inject": true }))
             .with_json_answer::<SavedView>(StatusCode::OK, "Pinned or unpinned", saved_example("updated"))
-            .with_problems(&[NOT_FOUND, CONFLICT])
+            .with_problems(&[NOT_FOUND, CONFLICT, STALE])
             .with_idempotency_key(),
         Endpoint::new(Method::PUT, "/v1/memories/{id}/verify-by", "verify_by", set_verify_by)
             .with_description(
@@ -63,29 +74,46 @@ async fn forget_memory(
     let forgotten = app
         .entrance
         .call("forget", move |engine| {
-            let mut how =
-                ForgetOptions { reason: params.reason, may_return: params.may_return, expected_version: None };
+            let (reason, may_return) = (params.reason, params.may_return);
+            let mut how = ForgetOptions { reason, may_return, ..ForgetOptions::default() };
             if conditions.if_match.is_some() {
                 let current = engine.locate(&auth.caller, &MemoryReference::Id(memory))?;
                 conditions.check_if_match(&current)?;
                 // Checked again inside the commit, as for a save.
                 how.expected_version = Some(current.version);
             }
-            memory_or_refusal(engine.forget_with_options(&auth.caller, memory, &how)?)
+            Ok(engine.forget_with_options(&auth.caller, memory, &how)?)
         })
         .await
         .map_err(Problem::into_precondition_failed)?;
-    Ok(changed_response(&forgotten, "forgotten"))
+    match forgotten {
+        ForgetOutcome::Done(memory) => Ok(changed_response(&memory, "forgotten")),
+        ForgetOutcome::Refused(refusal) => Err(refusal.into()),
+        ForgetOutcome::Proposed { review, new } => {
+            let view = ProposedView { new, review: ReviewBrief { review: *review } };
+            Ok((StatusCode::ACCEPTED, Json(view)).into_response())
+        }
+    }
 }
 
 async fn pin_memory(
     State(app): State<App>,
     auth: AuthenticatedCaller,
     PathParam(memory): MemoryIdParam,
+    conditions: Preconditions,
     JsonBody(body): JsonBody<PinBody>,
 ) -> Result<Response, Problem> {
-    let work = move |engine: &Engine| memory_or_refusal(engine.pin(&auth.caller, memory, body.always_inject)?);
-    Ok(changed_response(&*app.entrance.call("pin", work).await?, "updated"))
+    let work = move |engine: &Engine| {
+        let mut pin = Pin { always_inject: body.always_inject, expected_version: body.expected_version };
+        if conditions.if_match.is_some() {
+            let current = engine.locate(&auth.caller, &MemoryReference::Id(memory))?;
+            conditions.check_if_match(&current)?;
+            pin.expected_version = pin.expected_version.or(Some(current.version));
+        }
+        memory_or_refusal(engine.pin(&auth.caller, memory, pin)?)
+    };
+    let pinned = app.entrance.call("pin", work).await.map_err(Problem::into_precondition_failed)?;
+    Ok(changed_response(&pinned, "updated"))
 }
 
 async fn set_verify_by(

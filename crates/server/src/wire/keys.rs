@@ -60,6 +60,9 @@ pub struct NewKeyBody {
     #[serde(default)]
     #[schemars(with = "Vec<SettableWord>")]
     pub may_set: Vec<Settable>,
+    /// Its client shows questions to the user and brings back that person's own answers.
+    #[serde(default)]
+    pub may_confirm: bool,
     #[serde(default, deserialize_with = "deserialize_optional_moment")]
     #[schemars(with = "Option<Moment>")]
     pub expires_at: Option<Timestamp>,
@@ -84,6 +87,7 @@ impl From<NewKeyBody> for NewKey {
                 .map_or_else(MemoryPermissions::default, |r| MemoryPermissions { read: r.read, manage: r.manage }),
             grants: body.grants.into_iter().map(grant).collect(),
             may_set: body.may_set,
+            may_confirm: body.may_confirm,
             // `operator` stays false: REST cannot create keys for operators.
             ..KeyRights::for_role(body.role)
         };
@@ -110,6 +114,7 @@ pub struct KeyView {
     pub grants: BTreeMap<String, GrantWord>,
     #[schemars(with = "Vec<SettableWord>")]
     pub may_set: Vec<Settable>,
+    pub may_confirm: bool,
     pub created_by: String,
     #[schemars(with = "Moment")]
     pub created_at: Timestamp,
@@ -146,6 +151,7 @@ impl From<Key> for KeyView {
             rules: RulesBody { read: rights.rules.read, manage: rights.rules.manage },
             grants: rights.grants.into_iter().map(word).collect(),
             may_set: rights.may_set,
+            may_confirm: rights.may_confirm,
             created_by: key.created_by,
             created_at: key.created_at,
             expires_at: key.expires_at,

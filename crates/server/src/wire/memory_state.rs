@@ -1,11 +1,12 @@
 //! Parameters and bodies of forget, verify-by and pin.
 
+use engine::model::id::VersionId;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::deserialize::{deserialize_optional_moment, deserialize_optional_reason};
-use super::schema_words::Moment;
+use super::schema_words::{Id, Moment};
 
 /// Options of forgetting a memory.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -38,4 +39,8 @@ pub struct VerifyByBody {
 #[schemars(rename = "Pin")]
 pub struct PinBody {
     pub always_inject: bool,
+    /// The version that was read. Needed where the pin makes an agent's draft the caller's own words.
+    #[serde(default)]
+    #[schemars(with = "Option<Id>")]
+    pub expected_version: Option<VersionId>,
 }

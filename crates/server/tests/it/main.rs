@@ -2,6 +2,7 @@
 mod auth;
 mod borders;
 mod bounds;
+mod consent;
 mod entrance;
 mod episodic;
 mod events;

@@ -82,7 +82,7 @@ macro_rules! record_tables {
 }
 
 /// The record tables, all of one shape.
-static RECORD_TABLES: [Table; 16] = record_tables![
+static RECORD_TABLES: [Table; 17] = record_tables![
     "stores",
     "pipelines",
     "seeds",
@@ -99,6 +99,7 @@ static RECORD_TABLES: [Table; 16] = record_tables![
     "summaries",
     "idempotency",
     "leases",
+    "questions",
 ];
 
 static MEMORY_TABLES: [Table; 7] = [

@@ -124,6 +124,8 @@ impl Limits {
             count("always_inject_max", self.always_inject_max, ANY_COUNT),
             count("always_inject_share", self.always_inject_share, AT_LEAST_ONE),
             ("review_days_max", self.review_days_max.into(), DAYS),
+            ("question_minutes_max", self.question_minutes_max.into(), AT_LEAST_ONE),
+            count("question_chars_max", self.question_chars_max, AT_LEAST_ONE),
             ("echo_overlap", self.echo_overlap, SHARE),
             count("echo_uses", self.echo_uses, ANY_COUNT),
             ("receipt_days", self.receipt_days.into(), DAYS_OR_NONE),

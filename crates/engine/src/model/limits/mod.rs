@@ -134,6 +134,11 @@ settings! {
 
         /// Days until a proposal without a decision expires: a quarter, after which its reasons are rarely remembered.
         review_days_max: u32 = 90,
+        /// Minutes in which a person may answer a question: time to read a note, little time to steal an answer.
+        question_minutes_max: u32 = 10,
+        /// Characters of a text that a person is asked to confirm: about a screen. A longer one waits for review, since
+        /// nobody should confirm what they were not shown.
+        question_chars_max: usize = 2_000,
         /// Days until receipts and usage records are deleted: a year, as far back as most audits go. 0: never.
         receipt_days: u32 = 365,
         /// Newest receipts that the impact preview of a review replays: enough for a pattern, few enough to be quick.

@@ -148,7 +148,8 @@ fn forget_asks_the_user_in_both_protocol_versions_or_becomes_a_review() {
     let asked = newer.call("memory_forget", forget(&id));
     assert_eq!(asked["resultType"], "input_required", "{asked}");
     let reply = json!({ "confirm": { "action": "accept", "content": { "confirm": true } } });
-    let again = json!({ "name": "memory_forget", "arguments": forget(&id), "inputResponses": reply });
+    let again = json!({ "name": "memory_forget", "arguments": forget(&id), "inputResponses": reply,
+        "requestState": asked["requestState"] });
     assert_eq!(newer.ask("tools/call", again)["result"]["structuredContent"]["forgotten"], true);
 
     let mut nobody = Client::legacy(&world, "--conversation c4");

@@ -151,12 +151,12 @@ fn an_always_inject_note_is_user_authored_once_the_user_confirms() {
     let mut save = note("tone", "answer in short sentences");
     save["alwaysInject"] = true.into();
     let trust = |id: &Value| text(&world.json("read", &[&text(id)])["trust"]);
-    let mut asked = Client::with_person(&world, "--tools note --agent a --user ann", true);
+    let mut asked = Client::with_person(&world, "--tools note --agent a --user ann --may-confirm", true);
     let id = asked.tool("ai_saveMemory", save.clone())["id"].clone();
     assert_eq!(trust(&id), "user_authored");
     let mut unasked = Client::legacy(&world, "--tools note --agent a --user bob");
     let id = unasked.tool("ai_saveMemory", save.clone())["id"].clone();
     assert_eq!(trust(&id), "agent_draft");
-    let mut declined = Client::with_person(&world, "--tools note --agent a --user eve", false);
+    let mut declined = Client::with_person(&world, "--tools note --agent a --user eve --may-confirm", false);
     assert_eq!(declined.code("ai_saveMemory", save), "policy.person_declined");
 }

@@ -5,7 +5,7 @@ use engine::model::error::Error;
 use engine::model::memory::{Draft, Evidence, Memory};
 use engine::model::vocabulary::{EvidenceKind, Kind};
 use engine::ports::{Filter, SortOrder};
-use engine::{ForgetOptions, MemoryReference, Patch, PatchOutcome, Remembered, TransitionOutcome};
+use engine::{ForgetOptions, ForgetOutcome, MemoryReference, Patch, PatchOutcome, Remembered, TransitionOutcome};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::json;
@@ -314,10 +314,22 @@ fn delete_path(call: &ToolCall<'_>, path: &str) -> CommandResult {
     // `may_return`: an agent may write again what it deleted itself, unlike what a person made it forget.
     let reason = Some("deleted through the memory tool".to_owned());
     let options = ForgetOptions { reason, may_return: true, ..ForgetOptions::default() };
+    let mut proposed = Vec::new();
     for memory in deleted {
-        ensure_done(call.engine.forget_with_options(call.caller, memory.id, &options)?)?;
+        match call.engine.forget_with_options(call.caller, memory.id, &options)? {
+            ForgetOutcome::Done(_) => {}
+            ForgetOutcome::Proposed { review, .. } => proposed.push(review.id.to_string()),
+            ForgetOutcome::Refused(refusal) => return Err(refusal.into()),
+        }
     }
-    Ok(format!("Successfully deleted {path}"))
+    match proposed.is_empty() {
+        true => Ok(format!("Successfully deleted {path}")),
+        // A person wrote or trusted it.
+        false => fail_with_message(format!(
+            "{path} is not deleted: a person decides about it in review {}",
+            proposed.join(", ")
+        )),
+    }
 }
 
 fn rename_path(call: &ToolCall<'_>, old: &str, new: &str) -> CommandResult {

@@ -1,17 +1,16 @@
 //! Toolset `note`: notes about a person or a system, each with a hint that says when to recall it.
 
-use engine::model::caller::Caller;
 use engine::model::error::Error;
 use engine::model::memory::{Draft, Memory};
 use engine::model::scope::Scope;
 use engine::model::vocabulary::{Ranker, ScopeKind};
 use engine::ports::Filter;
-use engine::{Remembered, SaveOutcome, SearchQuery, TransitionOutcome};
+use engine::{Answer, ConsentRequest, ForgetOptions, ForgetOutcome, Remembered, SaveOutcome, SearchQuery};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::core::{parse_memory_id, propose_forget_review};
+use super::core::parse_memory_id;
 use crate::mcp::elicitation::Confirmation;
 use crate::mcp::schema::{
     boolean_schema, enum_schema, flat_object_schema, integer_schema, object_list_schema, object_schema,
@@ -60,7 +59,7 @@ pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[
                 &["scope", "recallHint", "content"],
             )
         },
-        output: || flat_object_schema(&[("id", 's'), ("updated", 'b')], &["id", "updated"]),
+        output: || flat_object_schema(&[("id", 's'), ("updated", 'b'), ("review_item_id", 's')], &["id", "updated"]),
         run: save_note,
     },
     ToolSpec {
@@ -131,10 +130,6 @@ fn save_note(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
         Ok(ScopeKind::System) => SYSTEM_STORE,
         _ => return Err(ToolProblem::new("shape.unknown_word", "scope is `user` or `system`")),
     };
-    // Nothing is saved, not even without `alwaysInject`: the person declined the note as a whole.
-    if call.confirmation == Confirmation::No {
-        return Err(ToolProblem::new("policy.person_declined", "the person said no; nothing was saved"));
-    }
     let draft = Draft {
         store: store.to_owned(),
         system: args.system_id,
@@ -144,14 +139,30 @@ fn save_note(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
         always_inject: args.always_inject,
         ..Draft::default()
     };
-    // A note that a person confirmed counts as written by that person.
-    let caller = Caller { confirmed: call.confirmation == Confirmation::Yes, ..call.caller.clone() };
-    match call.engine.remember(&caller, draft)? {
+    let saved = match draft.always_inject {
+        Some(true) => match call.confirm(&ConsentRequest::Keep(&draft))? {
+            Confirmation::Yes(question) => call.engine.remember_confirmed(call.caller, draft, &question)?,
+            Confirmation::NotAsked => call.engine.remember(call.caller, draft)?,
+            // Nothing is saved, not even without `alwaysInject`: the person declined the note as a whole.
+            Confirmation::No => {
+                return Err(ToolProblem::new("policy.person_declined", "the person said no; nothing was saved"));
+            }
+        },
+        _ => call.engine.remember(call.caller, draft)?,
+    };
+    match saved {
         Remembered::Refused(refusal) => Err(refusal.into()),
-        Remembered::Saved(saved) => Ok(json!({
-            "id": saved.memory.id, "updated": saved.outcome == SaveOutcome::Updated, "near": saved.near,
-            "redacted": saved.memory.flags,
-        })),
+        Remembered::Saved(saved) => {
+            let mut answer = json!({
+                "id": saved.memory.id, "updated": saved.outcome == SaveOutcome::Updated, "near": saved.near,
+                "redacted": saved.memory.flags,
+            });
+            // It is shown as a draft until its person has confirmed it.
+            if let Some(review) = saved.review {
+                answer["review_item_id"] = review.to_string().into();
+            }
+            Ok(answer)
+        }
     }
 }
 
@@ -162,23 +173,18 @@ fn delete_note(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
     }
     let args: DeleteNoteArgs = parse_arguments(map)?;
     let Ok(id) = parse_memory_id(&args.id) else { return Ok(json!({ "deleted": false })) };
-    match call.confirmation {
-        Confirmation::No => return Ok(json!({ "deleted": false })),
-        Confirmation::NotAsked => {
-            return match propose_forget_review(call, id, "an agent called it stale".to_owned()) {
-                Ok(review) => Ok(json!({ "deleted": false, "review_item_id": review })),
-                // The same answer as for an unknown id: trying ids reveals nothing.
-                Err(problem) if problem.has_code("not_found") || problem.has_code("conflict.state") => {
-                    Ok(json!({ "deleted": false }))
-                }
-                Err(problem) => Err(problem),
-            };
-        }
-        Confirmation::Yes => {}
-    }
-    match call.engine.forget(call.caller, id, Some("deleted by its person".to_owned())) {
-        Ok(TransitionOutcome::Done(_)) => Ok(json!({ "deleted": true })),
-        Ok(TransitionOutcome::Refused(refusal)) => Err(refusal.into()),
+    let Some(answer) = call.confirm(&ConsentRequest::Forget(id))?.to_answer() else {
+        return Ok(json!({ "deleted": false }));
+    };
+    let reason = match answer {
+        Answer::To(_) => "deleted by its person",
+        Answer::Missing | Answer::NotNeeded => "an agent called it stale",
+    };
+    let options = ForgetOptions { reason: Some(reason.to_owned()), answer, ..ForgetOptions::default() };
+    match call.engine.forget_with_options(call.caller, id, &options) {
+        Ok(ForgetOutcome::Done(_)) => Ok(json!({ "deleted": true })),
+        Ok(ForgetOutcome::Proposed { review, .. }) => Ok(json!({ "deleted": false, "review_item_id": review.id })),
+        Ok(ForgetOutcome::Refused(refusal)) => Err(refusal.into()),
         // The same answer as for an unknown id: trying ids reveals nothing.
         Err(Error::NotFound { .. } | Error::Conflict(_)) => Ok(json!({ "deleted": false })),
         Err(error) => Err(error.into()),

@@ -11,9 +11,9 @@ use engine::model::vocabulary::{EvidenceKind, Kind, Layer, State, Trust};
 use engine::review::Decision;
 use engine::text::chunks::DocumentFormat;
 use engine::{
-    AuditEntry, CloseRunRequest, DocumentText, ExportPiece, ForgetOptions, ImportReport, MemoryReference, Patch,
-    PatchOutcome, ProfileProposal, Promotion, ProposalOutcome, Remembered, RollbackOutcome, RunOutcome, StepOutput,
-    TransitionOutcome, Turn,
+    AuditEntry, CloseRunRequest, DocumentText, ExportPiece, ForgetOptions, ForgetOutcome, ImportReport,
+    MemoryReference, Patch, PatchOutcome, Pin, ProfileProposal, Promotion, ProposalOutcome, Remembered,
+    RollbackOutcome, RunOutcome, StepOutput, TransitionOutcome, Turn,
 };
 use serde_json::{Map, Value, json};
 
@@ -150,7 +150,8 @@ impl Script {
         let Some(memory) = self.any_memory(agent) else { return Ok(false) };
         let pins = !self.chance(4);
         self.note(format!("agent sets the pin of {} to {pins}", memory.id));
-        let done = matches!(self.engine.pin(agent, memory.id, pins)?, TransitionOutcome::Done(_));
+        let pin = Pin { always_inject: pins, expected_version: Some(memory.version) };
+        let done = matches!(self.engine.pin(agent, memory.id, pin)?, TransitionOutcome::Done(_));
         // One that was pinned by a person stays pinned by that person.
         if done && pins && !memory.always_inject {
             self.agent_pins.insert(memory.id);
@@ -168,7 +169,7 @@ impl Script {
         self.note(format!("agent forgets {}", memory.id));
         let options =
             ForgetOptions { reason: Some(self.marker("w")), may_return: self.chance(2), ..ForgetOptions::default() };
-        Ok(matches!(self.engine.forget_with_options(agent, memory.id, &options)?, TransitionOutcome::Done(_)))
+        Ok(matches!(self.engine.forget_with_options(agent, memory.id, &options)?, ForgetOutcome::Done(_)))
     }
 
     fn agent_promotion(&mut self, agent: &Caller) -> Done {

@@ -4,7 +4,7 @@ use engine::markdown;
 use engine::model::memory::{Draft, Memory};
 use engine::model::vocabulary::Kind;
 use engine::review::{Decision, DecisionOutcome};
-use engine::{ImportReport, Patch, PatchOutcome, Remembered, RollbackOutcome, TransitionOutcome};
+use engine::{ForgetOutcome, ImportReport, Patch, PatchOutcome, Pin, Remembered, RollbackOutcome, TransitionOutcome};
 
 use super::script::{Counts, DRAFTS, Done, PATHS, Script, TOPICS};
 
@@ -75,9 +75,15 @@ impl Script {
         let Some(memory) = self.any_memory(&self.ann.clone()) else { return Ok(false) };
         let pins = !self.chance(3);
         self.note(format!("ann sets the pin of {} to {pins}", memory.id));
-        let done = self.engine.pin(&self.ann, memory.id, pins)?;
-        if matches!(done, TransitionOutcome::Done(_)) && pins && !memory.always_inject {
+        // She names the version that she has read.
+        let pin = Pin { always_inject: pins, expected_version: Some(memory.version) };
+        let done = self.engine.pin(&self.ann, memory.id, pin)?;
+        if let (TransitionOutcome::Done(after), true) = (&done, pins) {
             self.agent_pins.remove(&memory.id);
+            // Where the pin raised the text, she has decided about exactly that version.
+            if (after.trust, &after.field_trust) != (memory.trust, &memory.field_trust) {
+                self.decide_memory(&memory);
+            }
         }
         Ok(matches!(done, TransitionOutcome::Done(_)))
     }
@@ -94,7 +100,7 @@ impl Script {
         self.agent_pins.remove(&memory.id);
         if self.chance(3) {
             self.note(format!("ann forgets {}", memory.id));
-            return Ok(matches!(self.engine.forget(&self.ann, memory.id, None)?, TransitionOutcome::Done(_)));
+            return Ok(matches!(self.engine.forget(&self.ann, memory.id, None)?, ForgetOutcome::Done(_)));
         }
         self.note(format!("ann rolls {} back", memory.id));
         Ok(matches!(self.engine.rollback(&self.ann, memory.id, true, None)?, RollbackOutcome::Done(_)))

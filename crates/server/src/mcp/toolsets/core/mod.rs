@@ -8,7 +8,6 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 pub(super) use read::parse_memory_id;
-pub(super) use write::propose_forget_review;
 
 use crate::mcp::schema::{
     enum_schema, flat_object_schema, integer_schema, object_list_schema, object_schema, string_list_schema,

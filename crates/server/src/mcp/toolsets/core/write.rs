@@ -1,19 +1,17 @@
 //! The tools of `core` that write. All keep the history; only `memory_forget` asks a person.
 
-use engine::model::id::MemoryId;
 use engine::model::memory::{Draft, Evidence};
 use engine::model::review::Risk;
 use engine::model::vocabulary::EvidenceKind;
 use engine::{
-    MemoryReference, Patch, PatchOutcome, Promotion, ProposalOutcome, Remembered, SaveOutcome, TransitionOutcome,
+    ConsentRequest, ForgetOptions, ForgetOutcome, Patch, PatchOutcome, Promotion, ProposalOutcome, Remembered,
+    SaveOutcome,
 };
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::json;
-use uuid::Uuid;
 
 use super::read::{parse_memory_id, parse_reference};
-use crate::mcp::elicitation::Confirmation;
 use crate::mcp::tool::{ToolCall, parse_arguments};
 use crate::mcp::tool_answer::{ToolAnswer, ToolProblem};
 use crate::wire::deserialize::deserialize_percent;
@@ -111,28 +109,17 @@ pub(super) fn forget_memory(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer 
     }
     let args: ForgetArgs = parse_arguments(map)?;
     let id = parse_memory_id(&args.document_id)?;
-    match call.confirmation {
-        Confirmation::Yes => match call.engine.forget(call.caller, id, Some(args.reason))? {
-            TransitionOutcome::Refused(refusal) => Err(refusal.into()),
-            TransitionOutcome::Done(_) => Ok(json!({ "forgotten": true })),
-        },
-        Confirmation::No => Err(ToolProblem::new("policy.person_declined", "the person said no; the memory stays")),
-        Confirmation::NotAsked => {
-            let review = propose_forget_review(call, id, args.reason)?;
-            Ok(json!({ "forgotten": false, "review_item_id": review, "note": "a person decides; until then it stays" }))
+    let Some(answer) = call.confirm(&ConsentRequest::Forget(id))?.to_answer() else {
+        return Err(ToolProblem::new("policy.person_declined", "the person said no; the memory stays"));
+    };
+    let options = ForgetOptions { reason: Some(args.reason), answer, ..ForgetOptions::default() };
+    match call.engine.forget_with_options(call.caller, id, &options)? {
+        ForgetOutcome::Refused(refusal) => Err(refusal.into()),
+        ForgetOutcome::Done(_) => Ok(json!({ "forgotten": true })),
+        ForgetOutcome::Proposed { review, .. } => {
+            let note = "a person decides; until then it stays";
+            Ok(json!({ "forgotten": false, "review_item_id": review.id, "note": note }))
         }
-    }
-}
-
-/// Opens a review instead: the client cannot ask a person now, so a reviewer decides later.
-pub(in crate::mcp::toolsets) fn propose_forget_review(
-    call: &ToolCall<'_>,
-    id: MemoryId,
-    reason: String,
-) -> Result<Uuid, ToolProblem> {
-    match call.engine.propose_forget(call.caller, &MemoryReference::Id(id), reason)? {
-        ProposalOutcome::Waiting { review, .. } => Ok(review.id),
-        ProposalOutcome::Refused(refusal) => Err(refusal.into()),
     }
 }
 
