@@ -11,7 +11,7 @@ use engine::model::vocabulary::{EvidenceKind, Kind, Layer, State, Trust};
 use engine::review::Decision;
 use engine::text::chunks::DocumentFormat;
 use engine::{
-    AuditEntry, CloseRunRequest, DocumentText, ExportPiece, ForgetOptions, ForgetOutcome, ImportReport,
+    AuditEntry, CloseRunRequest, ConsentRequest, DocumentText, ExportPiece, ForgetOptions, ForgetOutcome, ImportReport,
     MemoryReference, Patch, PatchOutcome, Pin, ProfileProposal, Promotion, ProposalOutcome, Remembered,
     RollbackOutcome, RunOutcome, StepOutput, TransitionOutcome, Turn,
 };
@@ -113,7 +113,17 @@ impl Script {
         }
         let pins = draft.always_inject == Some(true);
         self.note(format!("agent saves to {store} at {:?}, pin {pins}", draft.path));
-        let saved = self.engine.remember(agent, draft)?;
+        let saved = match self.pick(5) {
+            // A yes that nobody gave: to no question, or to one that was asked about another text or not answered.
+            0 => self.engine.remember_confirmed(agent, draft, "forged")?,
+            1 => {
+                let other = self.agent_draft(store);
+                let asked = self.engine.ask_person(agent, &ConsentRequest::Keep(&other))?;
+                let question = asked.map(|asked| asked.id).unwrap_or_default();
+                self.engine.remember_confirmed(agent, draft, &question)?
+            }
+            _ => self.engine.remember(agent, draft)?,
+        };
         if let (Remembered::Saved(saved), true) = (&saved, pins) {
             self.agent_pins.insert(saved.memory.id);
         }
@@ -150,7 +160,7 @@ impl Script {
         let Some(memory) = self.any_memory(agent) else { return Ok(false) };
         let pins = !self.chance(4);
         self.note(format!("agent sets the pin of {} to {pins}", memory.id));
-        let pin = Pin { always_inject: pins, expected_version: Some(memory.version) };
+        let pin = Pin { always_inject: pins, expected_version: self.chance(2).then_some(memory.version) };
         let done = matches!(self.engine.pin(agent, memory.id, pin)?, TransitionOutcome::Done(_));
         // One that was pinned by a person stays pinned by that person.
         if done && pins && !memory.always_inject {

@@ -2,7 +2,7 @@
 
 use engine::markdown;
 use engine::model::memory::{Draft, Memory};
-use engine::model::vocabulary::Kind;
+use engine::model::vocabulary::{Kind, State};
 use engine::review::{Decision, DecisionOutcome};
 use engine::{ForgetOutcome, ImportReport, Patch, PatchOutcome, Pin, Remembered, RollbackOutcome, TransitionOutcome};
 
@@ -71,21 +71,26 @@ impl Script {
         Ok(matches!(self.engine.patch(&self.ann, patch)?, PatchOutcome::Saved(_)))
     }
 
+    /// Ann pins, mostly naming the version she read: that makes the text her own. The agent may change it before.
     fn person_pin(&mut self) -> Done {
         let Some(memory) = self.any_memory(&self.ann.clone()) else { return Ok(false) };
-        let pins = !self.chance(3);
-        self.note(format!("ann sets the pin of {} to {pins}", memory.id));
-        // She names the version that she has read.
-        let pin = Pin { always_inject: pins, expected_version: Some(memory.version) };
-        let done = self.engine.pin(&self.ann, memory.id, pin)?;
-        if let (TransitionOutcome::Done(after), true) = (&done, pins) {
+        let (always_inject, names_version) = (!self.chance(3), !self.chance(4));
+        if self.chance(4) {
+            let agent = self.agent.clone();
+            // Refused or not: it tried.
+            let _ = self.agent_patches(&agent, &memory);
+        }
+        self.note(format!("ann sets the pin of {} to {always_inject}, names the version: {names_version}", memory.id));
+        let pin = Pin { always_inject, expected_version: names_version.then_some(memory.version) };
+        let done = matches!(self.engine.pin(&self.ann, memory.id, pin)?, TransitionOutcome::Done(_));
+        let is_hers = memory.state == State::Active || !memory.always_inject;
+        if done && always_inject && is_hers {
             self.agent_pins.remove(&memory.id);
-            // Where the pin raised the text, she has decided about exactly that version.
-            if (after.trust, &after.field_trust) != (memory.trust, &memory.field_trust) {
+            if names_version {
                 self.decide_memory(&memory);
             }
         }
-        Ok(matches!(done, TransitionOutcome::Done(_)))
+        Ok(done)
     }
 
     fn person_rename(&mut self) -> Done {
@@ -113,7 +118,12 @@ impl Script {
         let store = self.choose(&["user_memory", "user_notes", "conversation_memory"]);
         let text = markdown::render_memory(&memory).replace(&format!("\"{}\"", memory.store), &format!("\"{store}\""));
         self.note(format!("{} imports {} into {store}", importer.principal, memory.id));
-        self.agent_pins.remove(&memory.id);
+        // The file names its pin, so what it is imported into is pinned by the importer.
+        let (target, admin) = (store.to_owned(), self.admin.clone());
+        let here = self.list(&admin, State::ALL.to_vec()).into_iter().filter(|memory| memory.store == target);
+        for memory in here {
+            self.agent_pins.remove(&memory.id);
+        }
         let mut report = ImportReport::default();
         self.engine.import_markdown(&importer, store, &text, &mut report)?;
         Ok(report.imported > 0)
