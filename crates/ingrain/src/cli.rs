@@ -8,9 +8,9 @@ use toml::Value;
 
 use crate::caller::{Identity, SystemGrant};
 use crate::commands::{
-    bench, completions, config, context, copy, diagnose, doctor, episodes, events, export, forget, history, ingest,
-    key, layers, list, mcp, memory, migrate, owners, patch, pin, pipeline, propose, quarantine, read, recall, receipt,
-    redact, remember, review, rollback, run, scan, search, serve, store, tenant, verify,
+    bench, completions, config, connect, context, copy, diagnose, doctor, episodes, events, export, forget, history,
+    ingest, key, layers, list, mcp, memory, migrate, owners, patch, pin, pipeline, propose, quarantine, read, recall,
+    receipt, redact, remember, review, rollback, run, scan, search, serve, store, tenant, verify,
 };
 
 /// Governed memory for AI agents: save, search, review, prove and forget what they learn
@@ -71,6 +71,13 @@ pub enum Command {
     // Set-up, saving and searching. The order here is the order of the help.
     /// Create the home directory, a commented config.toml and the database
     Init,
+    /// Connect coding agents: Claude Code, Codex, Gemini CLI, Cursor, VS Code, Windsurf, Zed, OpenCode
+    ///
+    /// Adds this memory to the clients' own configuration files and shows each change. Comments, order and other
+    /// servers stay; a copy of every file is kept, and `disconnect` restores it byte for byte.
+    Connect(connect::ConnectArgs),
+    /// Undo `connect`: restore the clients' configuration files as they were
+    Disconnect(connect::disconnect::DisconnectArgs),
     /// Save a memory
     Remember(remember::RememberArgs),
     /// Search memories, best match first; without a query, rank by trust, kind and age

@@ -207,8 +207,17 @@ impl Environment {
         self.0.iter().find(unreadable).map(|(name, _)| name.as_str())
     }
 
-    fn get_path(&self, name: &str) -> Option<PathBuf> {
+    pub fn get_path(&self, name: &str) -> Option<PathBuf> {
         self.0.get(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+    }
+
+    /// Path of a program in `PATH`.
+    pub fn find_program(&self, name: &str) -> Option<PathBuf> {
+        use std::os::unix::fs::PermissionsExt;
+        let is_program = |path: &PathBuf| {
+            std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+        };
+        std::env::split_paths(self.0.get("PATH")?).map(|folder| folder.join(name)).find(is_program)
     }
 
     #[cfg(test)]
@@ -222,6 +231,8 @@ impl Environment {
 pub struct LoadedConfig {
     pub config: Config,
     pub file: PathBuf,
+    /// Whether a flag or a variable names the file.
+    pub is_file_chosen: bool,
     layers: setting_layers::Layers,
 }
 
@@ -235,18 +246,26 @@ impl LoadedConfig {
     pub fn is_set(&self, key: &str) -> bool {
         self.layers.is_set(key)
     }
+
+    /// Whether a flag or a variable of this call sets it.
+    pub fn is_set_outside_file(&self, key: &str) -> bool {
+        self.layers.is_set_outside_file(key)
+    }
 }
 
 /// Loads and validates the four layers.
 pub fn load_config(global: &GlobalArgs, environment: &Environment) -> Result<LoadedConfig, Failure> {
     // A file named by flag or variable must exist: a misspelt path must not fall back to the defaults.
-    let named = global.config.is_some() || environment.get_path("INGRAIN_CONFIG").is_some();
-    load_from(global, environment, named)
+    load_from(global, environment, is_file_chosen(global, environment))
 }
 
 /// [`load_config`] for `init`, which writes the file: it need not exist.
 pub fn load_before_init(global: &GlobalArgs, environment: &Environment) -> Result<LoadedConfig, Failure> {
     load_from(global, environment, false)
+}
+
+fn is_file_chosen(global: &GlobalArgs, environment: &Environment) -> bool {
+    global.config.is_some() || environment.get_path("INGRAIN_CONFIG").is_some()
 }
 
 fn load_from(global: &GlobalArgs, environment: &Environment, must_exist: bool) -> Result<LoadedConfig, Failure> {
@@ -265,7 +284,7 @@ fn load_from(global: &GlobalArgs, environment: &Environment, must_exist: bool) -
     let config: Config =
         layers.deserialize_as().map_err(|message| setting_layers::invalid_setting("the settings", &message))?;
     validate::check_config(&config, &layers)?;
-    Ok(LoadedConfig { config, file, layers })
+    Ok(LoadedConfig { config, file, is_file_chosen: is_file_chosen(global, environment), layers })
 }
 
 impl Config {

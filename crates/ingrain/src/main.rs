@@ -9,6 +9,7 @@ mod commands;
 mod config;
 mod document_address;
 mod error;
+mod folder_conversation;
 mod json_views;
 mod output;
 #[cfg(test)]

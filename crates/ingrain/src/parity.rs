@@ -90,6 +90,9 @@ const SAME: &[(&str, &[&str])] = &[
 /// Commands about this machine and this binary; not offered over HTTP.
 const ONLY_HERE: &[&str] = &[
     "init",
+    // The files of the clients on this machine.
+    "connect",
+    "disconnect",
     "serve",
     "mcp",
     // Needs the URL of the database owner, before a server runs.

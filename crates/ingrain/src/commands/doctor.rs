@@ -13,7 +13,8 @@ use serde::Serialize;
 
 use crate::assemble;
 use crate::clock::SystemClock;
-use crate::config::{Config, LoadedConfig};
+use crate::commands::connect::check::{ConnectionHealth, check_connections};
+use crate::config::{Config, Environment, LoadedConfig};
 use crate::error::Failure;
 use crate::output::Output;
 use crate::risks::find_risks;
@@ -57,12 +58,12 @@ pub struct DoctorArgs {
 }
 
 impl DoctorArgs {
-    pub fn run(&self, loaded: &LoadedConfig, output: &Output) -> Result<(), Failure> {
-        run(loaded, output, self.deep)
+    pub fn run(&self, loaded: &LoadedConfig, environment: &Environment, output: &Output) -> Result<(), Failure> {
+        run(loaded, environment, output, self.deep)
     }
 }
 
-fn run(loaded: &LoadedConfig, output: &Output, deep: bool) -> Result<(), Failure> {
+fn run(loaded: &LoadedConfig, environment: &Environment, output: &Output, deep: bool) -> Result<(), Failure> {
     let config = &loaded.config;
     let mut checks = vec![
         check_binary(),
@@ -84,6 +85,8 @@ fn run(loaded: &LoadedConfig, output: &Output, deep: bool) -> Result<(), Failure
     let listens_at = config.server.host.parse().ok();
     let risks = find_risks(config, health.as_ref(), listens_at, std::env::args_os());
     checks.extend(risks.iter().map(|risk| warning_check(risk.code, risk.message.as_str(), risk.hint)));
+    // After the database is closed: the servers of the connections open it themselves.
+    checks.extend(check_clients(config, environment));
     let failed = checks.iter().any(|check| check.verdict == CheckStatus::Failed);
     let report = DoctorReport { status: if failed { "failed" } else { "good" }, checks };
     output.print_answer(&report, || render_checks(output, &report.checks))?;
@@ -141,6 +144,10 @@ fn check_clock(config: &Config) -> Check {
 }
 
 fn check_embedder(config: &Config) -> Check {
+    if config.embeddings.model == "none" {
+        let hint = "set `embeddings.model = \"static\"`, which is built in, to find what says the same in other words";
+        return warning_check("embedder", "none: search works by words only", hint);
+    }
     let opened = assemble::open_embedder(config);
     let detail = opened.and_then(|embedder| {
         // One real call: opening an endpoint does not contact it.
@@ -206,6 +213,29 @@ fn check_classifier(config: &Config) -> Check {
         ),
         Err(failure) => failed_check("classifier", &failure),
     }
+}
+
+/// Contacts the server of every client that is connected.
+fn check_clients(config: &Config, environment: &Environment) -> Vec<Check> {
+    let connections = match check_connections(&config.home, environment) {
+        Ok(connections) => connections,
+        Err(failure) => return vec![failed_check("connection", &failure)],
+    };
+    if connections.is_empty() {
+        return vec![warning_check(
+            "connection",
+            "no client is connected to this memory",
+            "`ingrain connect` connects the coding agents of this machine",
+        )];
+    }
+    let to_check = |health| match health {
+        ConnectionHealth::Good(detail) => good_check("connection", detail),
+        ConnectionHealth::Unknown(detail, hint) => warning_check("connection", detail, &hint),
+        ConnectionHealth::Broken(detail, hint) => {
+            Check { name: "connection", verdict: CheckStatus::Failed, detail, hint: Some(hint) }
+        }
+    };
+    connections.into_iter().map(to_check).collect()
 }
 
 /// Opens the database and checks its pages, migrations, vectors and stores.

@@ -1,14 +1,16 @@
-//! `init`: creates the home, a commented config.toml and the database. A second run changes nothing.
+//! `init`: creates the home, a commented config.toml and the database, and offers to connect the clients it finds. A
+//! second run changes nothing.
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::assemble::{Session, database_path};
-use crate::config::LoadedConfig;
+use crate::assemble::Session;
+use crate::commands::connect::{self, ConnectArgs, ConnectScope};
+use crate::config::{Environment, LoadedConfig};
 use crate::error::Failure;
 use crate::output::{Output, Tone};
 
@@ -37,14 +39,18 @@ const CONFIG_TEMPLATE: &str = "\
 # rules = [\"memory.read\", \"memory.manage\"]
 ";
 
-pub fn run(loaded: &LoadedConfig, output: &Output) -> Result<(), Failure> {
+pub fn run(loaded: &LoadedConfig, environment: &Environment, output: &Output) -> Result<(), Failure> {
     let config = &loaded.config;
     let home = &config.home;
     let unwritable = |path: &Path, error: &std::io::Error| {
         Failure::system_error("init.unwritable", format!("cannot make `{}`: {error}", path.display()))
     };
     // The mode applies to new folders only; `doctor` warns of an existing one that is open to others.
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(home).map_err(|error| unwritable(home, &error))?;
+    let settings_folder = loaded.file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    for folder in std::iter::once(home.as_path()).chain(settings_folder) {
+        let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        made.map_err(|error| unwritable(folder, &error))?;
+    }
     // `create_new` is atomic: a file created by another process is not overwritten.
     let written = match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&loaded.file) {
         Ok(mut file) => file.write_all(CONFIG_TEMPLATE.as_bytes()).map(|()| true),
@@ -56,46 +62,45 @@ pub fn run(loaded: &LoadedConfig, output: &Output) -> Result<(), Failure> {
     // Creates the database and the default tenant.
     let session = Session::open(config)?;
     let health = session.engine.database().health()?;
-    let client = mcp_client_config(loaded)?;
+    let clients = connect::installed_clients(ConnectScope::User, environment);
+    let found: Vec<&str> = clients.iter().map(|client| client.id).collect();
     let view = json!({
         "status": if written { "created" } else { "unchanged" },
         "home": home,
         "config": loaded.file,
         "database": health.location,
-        "mcp_client": client,
+        "clients_found": found,
+        "next": "ingrain connect",
     });
     output.print_answer(&view, || {
         let (config, made) = (loaded.file.display(), if written { "written" } else { "exists, not changed" });
-        let snippet = serde_json::to_string_pretty(&client).unwrap_or_default();
         let head = output.paint(Tone::Good, "ready");
-        format!(
-            "{head}\n  home      {}\n  settings  {config} ({made})\n  database  {}\n\nnext:\n  \
-             ingrain remember 'the staging key rotates on mondays'    save a memory, then `ingrain search key`\n  \
-             ingrain serve                                            REST, live events and /mcp; prints a key once\n  \
-             ingrain doctor                                           check the installation\n  \
-             configuration for an MCP client:\n{snippet}",
-            home.display(),
-            health.location,
-        )
-    })
+        let (home, database) = (home.display(), &health.location);
+        format!("{head}\n  home      {home}\n  settings  {config} ({made})\n  database  {database}\n")
+    })?;
+    if output.json {
+        return Ok(());
+    }
+    let titles: Vec<&str> = clients.iter().map(|client| client.title).collect();
+    if !clients.is_empty() && connect::can_ask(output) {
+        let question = format!("connect {}? [Y/n] ", titles.join(", "));
+        if connect::ask(&question) {
+            return ConnectArgs::for_init().run(loaded, environment, output);
+        }
+    }
+    output.print_text(&next_steps(&titles))
 }
 
-/// Configuration of an MCP client, with absolute paths: the client starts the binary in another folder and without the
-/// variables of this shell.
-fn mcp_client_config(loaded: &LoadedConfig) -> Result<Value, Failure> {
-    let program = std::env::current_exe().map_err(|error| {
-        Failure::system_error("init.program", format!("cannot find the path of this program: {error}"))
-    })?;
-    let mut arguments = vec![json!("mcp")];
-    // The client finds the default home by itself.
-    if loaded.is_set("home") {
-        let home = std::path::absolute(&loaded.config.home).unwrap_or_else(|_| loaded.config.home.clone());
-        arguments.extend([json!("--home"), json!(home)]);
-    }
-    if loaded.is_set("db") {
-        // A Postgres URL is no path and stays as it is.
-        let file = database_path(&loaded.config).ok().and_then(|path| std::path::absolute(path).ok());
-        arguments.extend([json!("--db"), file.map_or_else(|| json!(loaded.config.db), |file| json!(file))]);
-    }
-    Ok(json!({ "mcpServers": { "ingrain": { "command": program, "args": arguments } } }))
+/// What to type next.
+fn next_steps(clients: &[&str]) -> String {
+    let connect = match clients {
+        [] => "ingrain connect --print    configuration for an MCP client; no known one was found here".to_owned(),
+        found => format!("ingrain connect            connect {}", found.join(", ")),
+    };
+    format!(
+        "\nnext:\n  {connect}\n  \
+         ingrain remember 'TEXT'    save a memory, then `ingrain search WORDS`\n  \
+         ingrain serve              REST, live events and /mcp; prints a key once\n  \
+         ingrain doctor             check the installation and every connection\n"
+    )
 }

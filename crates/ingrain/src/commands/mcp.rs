@@ -10,8 +10,9 @@ use tracing_subscriber::filter::LevelFilter;
 
 use crate::assemble::{Session, is_local_only};
 use crate::clock::SystemClock;
-use crate::config::{Config, LoadedConfig};
+use crate::config::{Config, Environment, LoadedConfig};
 use crate::error::Failure;
+use crate::folder_conversation;
 use crate::risks::find_risks;
 
 /// Name of the agent if neither the operator nor its client gives one.
@@ -31,17 +32,24 @@ pub struct McpArgs {
     /// This client shows questions to the person and brings back their own answers: a yes counts as theirs
     #[arg(long)]
     may_confirm: bool,
+    /// Keep one conversation per folder (its git root) instead of one per session
+    #[arg(long)]
+    per_folder: bool,
 }
 
 impl McpArgs {
-    pub fn run(self, loaded: &LoadedConfig) -> Result<(), Failure> {
+    pub fn run(self, loaded: &LoadedConfig, environment: &Environment) -> Result<(), Failure> {
         // Stdout carries the protocol, so the log goes to stderr; errors only.
         let log = tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(LevelFilter::ERROR);
         log.with_ansi(false).with_target(false).try_init().map_err(|error| mcp_failure(&error))?;
         // An explicit `--as` wins over the name that the client sends.
         let chosen = loaded.is_set("as");
         let named_by_client = self.agent.is_none() && !chosen;
-        let session = Session::open(&agent_config(&loaded.config, self.agent, chosen))?;
+        let mut config = agent_config(&loaded.config, self.agent, chosen);
+        if self.per_folder && loaded.config.conversation.is_empty() {
+            config.conversation = folder_conversation::find(environment).unwrap_or(config.conversation);
+        }
+        let session = Session::open(&config)?;
         let health = session.engine.database().health()?;
         for risk in find_risks(&loaded.config, Some(&health), None, std::env::args_os()) {
             // As an error: the log of this command shows nothing less.

@@ -4,6 +4,7 @@ pub mod allow_list;
 pub mod bench;
 pub mod completions;
 pub mod config;
+pub mod connect;
 pub mod context;
 pub mod copy;
 mod demo;
@@ -83,15 +84,17 @@ pub fn run(cli: Cli, environment: &Environment, output: &Output) -> Result<(), F
     // These open the database themselves, or not at all.
     match command {
         Command::Config(command) => command.run(&loaded, output),
-        Command::Init => init::run(&loaded, output),
-        Command::Doctor(command) => command.run(&loaded, output),
+        Command::Init => init::run(&loaded, environment, output),
+        Command::Connect(command) => command.run(&loaded, environment, output),
+        Command::Disconnect(command) => command.run(&loaded, output),
+        Command::Doctor(command) => command.run(&loaded, environment, output),
         Command::Demo => demo::run(&loaded.config, output),
         Command::Bench(command) => command.run(&loaded.config, &global, output),
         Command::Tenant(command) => command.run(&loaded.config, output),
         Command::Migrate(command) => command.run(&loaded.config, output),
         Command::Copy(command) => command.run(&loaded.config, output),
         Command::Serve(command) => command.run(&loaded.config, output),
-        Command::Mcp(command) => command.run(&loaded),
+        Command::Mcp(command) => command.run(&loaded, environment),
         command => run_with_session(command, &loaded, &global, output),
     }
 }
@@ -165,6 +168,8 @@ fn run_with_session(
         | Command::Mcp(_)
         | Command::Config(_)
         | Command::Init
+        | Command::Connect(_)
+        | Command::Disconnect(_)
         | Command::Doctor(_)
         | Command::Demo
         | Command::Bench(_)

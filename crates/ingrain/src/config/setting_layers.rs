@@ -139,6 +139,10 @@ impl Layers {
         self.origins.contains_key(key)
     }
 
+    pub(super) fn is_set_outside_file(&self, key: &str) -> bool {
+        self.origins.get(key).is_some_and(|origin| !origin.starts_with("file "))
+    }
+
     /// Origin of a setting, for error messages.
     pub(super) fn origin(&self, key: &str) -> &str {
         self.origins.get(key).map_or("the settings", String::as_str)

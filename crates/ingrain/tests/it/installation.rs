@@ -10,8 +10,11 @@ fn init_creates_the_home_once_and_then_changes_nothing() {
     let world = World::new();
     let made = world.json("init", &[]);
     assert_eq!(text(&made["status"]), "created");
-    assert_eq!(made["mcp_client"]["mcpServers"]["ingrain"]["args"][0], "mcp", "{made}");
-    assert_eq!(made["mcp_client"]["mcpServers"]["ingrain"]["args"][2], *world.home().to_string_lossy(), "{made}");
+    assert_eq!(text(&made["next"]), "ingrain connect", "{made}");
+    let printed = world.run("connect --print", &[]).json();
+    let entry = &printed["mcpServers"]["ingrain"];
+    assert_eq!((&entry["args"][0], &entry["args"][2]), (&"mcp".into(), &"--home".into()), "{printed}");
+    assert_eq!(entry["args"][3], *world.home().to_string_lossy(), "{printed}");
     let config = world.home().join("config.toml");
     let comments = std::fs::read_to_string(&config).expect("a config");
     assert!(comments.lines().all(|line| line.is_empty() || line.starts_with('#')), "{comments}");
@@ -27,7 +30,10 @@ fn init_creates_the_home_once_and_then_changes_nothing() {
     assert_eq!(text(&world.json("init", &[])["status"]), "unchanged");
     assert_eq!(std::fs::read_to_string(&config).expect("a config"), live, "settings are never touched");
     let told = world.run("init", &[]).stdout;
-    assert!(told.contains("next:") && told.contains("mcpServers") && told.contains("exists, not changed"), "{told}");
+    assert!(
+        told.contains("next:") && told.contains("ingrain connect") && told.contains("exists, not changed"),
+        "{told}"
+    );
 }
 
 #[test]

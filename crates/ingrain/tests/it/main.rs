@@ -4,6 +4,7 @@ mod activity;
 mod budget;
 mod concurrency;
 mod configuration;
+mod connect;
 mod context;
 mod copying;
 mod diagnose;

@@ -1,7 +1,7 @@
 //! A small client: JSON-RPC by the line, in either era.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -45,8 +45,11 @@ impl Client {
     }
 
     pub fn start(world: &World, flags: &str) -> Client {
-        let mut child =
-            world.command(&format!("mcp {flags}"), &[]).stdin(Stdio::piped()).spawn().expect("the binary starts");
+        Client::start_command(world.command(&format!("mcp {flags}"), &[]))
+    }
+
+    pub fn start_command(mut command: Command) -> Client {
+        let mut child = command.stdin(Stdio::piped()).spawn().expect("the binary starts");
         let stdin = child.stdin.take();
         let stdout = child.stdout.take().map(BufReader::new);
         Client { child, stdin, stdout, sent: 0, meta: None, person: None }

@@ -28,8 +28,20 @@ impl Server {
 
     /// With flags that say who its callers are.
     pub fn start_as(world: &World, flags: &str) -> Server {
-        let line = format!("serve --local --port 0 --json {flags}");
-        let mut child = world.command(&line, &[]).spawn().expect("the binary starts");
+        Server::start_line(world, &format!("serve --local --port 0 --json {flags}"))
+    }
+
+    /// One that wants keys.
+    pub fn start_with_keys(world: &World) -> Server {
+        Server::start_line(world, "serve --port 0 --json")
+    }
+
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    fn start_line(world: &World, line: &str) -> Server {
+        let mut child = world.command(line, &[]).spawn().expect("the binary starts");
         let mut stdout = BufReader::new(child.stdout.take().expect("a pipe"));
         let mut said = String::new();
         while serde_json::from_str::<Value>(&said).is_err() {
