@@ -111,7 +111,8 @@ pub(super) fn refuse_emptied_file(path: &Path) -> Result<(), StoreError> {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     let bytes = |path: &Path| std::fs::metadata(path).ok().map(|file| file.len());
-    match bytes(path) == Some(0) && bytes(Path::new(&log)).is_some_and(|bytes| bytes > 0) {
+    // The log first: a process that creates the database at this moment fills the file before the log.
+    match bytes(Path::new(&log)).is_some_and(|bytes| bytes > 0) && bytes(path) == Some(0) {
         true => Err(StoreError::Corrupt(format!("`{}` is empty, but its log file `-wal` is not", path.display()))),
         false => Ok(()),
     }
