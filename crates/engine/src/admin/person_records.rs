@@ -1,4 +1,5 @@
-//! Records of a person besides memories, for an erasure: keys end; answers, reviews and usage go; names are taken out.
+//! Records of a person besides memories, for an erasure: keys end; answers, questions, reviews and usage go;
+//! names are taken out.
 
 use std::collections::HashSet;
 
@@ -11,6 +12,7 @@ use crate::model::error::Error;
 use crate::model::guard::Guard;
 use crate::model::id::MemoryId;
 use crate::model::memory::Memory;
+use crate::model::question::Question;
 use crate::model::review::Review;
 use crate::model::row::{RowKind, SideRecord};
 use crate::model::run::Run;
@@ -44,6 +46,12 @@ pub(super) fn plan_person_records(
         let usage = MemoryUsage::from_row(row.clone());
         if usage.is_ok_and(|usage| usage.actor == principal || ids.contains(&usage.memory)) {
             change.writes.push(Write::DeleteRow { kind: RowKind::Usage, id: row.id.clone() });
+        }
+    })?;
+    row::for_each_row(engine, caller, RowKind::Questions, |row| {
+        let question = Question::from_row(row.clone());
+        if question.is_ok_and(|question| question.user.as_deref() == Some(user) || question.principal == principal) {
+            change.writes.push(Write::DeleteRow { kind: RowKind::Questions, id: row.id.clone() });
         }
     })?;
     row::for_each_row(engine, caller, RowKind::Runs, |row| {

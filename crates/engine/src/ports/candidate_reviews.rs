@@ -8,7 +8,7 @@ use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::event::EventName;
 use crate::model::guard::{Guard, Place};
-use crate::model::id::TenantId;
+use crate::model::id::{MemoryId, TenantId};
 use crate::model::memory::Memory;
 use crate::model::review::{Action, Review, ReviewState, SourceVersion};
 use crate::model::row::{RowFilter, RowKind, SideRecord};
@@ -62,15 +62,22 @@ pub(crate) fn list_candidate_reviews(
     if candidate.state != State::Constrained {
         return Ok(Vec::new());
     }
+    let mut reviews = list_open_reviews(engine, tenant, candidate.id)?;
+    // A review whose source this memory is (such as its forget) finds the new version itself.
+    reviews.retain(|review| review.candidate == Some(candidate.id));
+    Ok(reviews)
+}
+
+/// The open reviews about this memory, as their candidate or their first source.
+pub(crate) fn list_open_reviews(engine: &Engine, tenant: TenantId, memory: MemoryId) -> Result<Vec<Review>, Error> {
     let about = RowFilter {
-        subject: Some(candidate.id.to_string()),
+        subject: Some(memory.to_string()),
         limit: engine.limits().list_max,
         newest_first: true,
         ..RowFilter::default()
     };
     let mut reviews: Vec<Review> = row::select_records(&*engine.backend, tenant, &about)?;
-    // A review whose source this memory is (such as its forget) finds the new version itself.
-    reviews.retain(|review| review.candidate == Some(candidate.id) && review.state.is_open());
+    reviews.retain(|review| review.state.is_open());
     Ok(reviews)
 }
 

@@ -14,7 +14,7 @@ use crate::ports::change::Change;
 use crate::ports::{Address, candidate_reviews, embedding, refusals};
 use crate::recall::read;
 use crate::tenant::stores;
-use crate::write::{Remembered, SaveOutcome, clear, plan};
+use crate::write::{Remembered, SaveOutcome, clear, confirmation, plan};
 
 /// New content for one memory.
 #[derive(Clone, Debug)]
@@ -75,6 +75,7 @@ impl Engine {
         let entry = entry.with_embedding(embedding);
         let memory = entry.memory().clone();
         let change = candidate_reviews::plan_candidate_change(self, caller, change, &current, &memory)?;
+        let (change, _) = confirmation::plan_request(self, caller, change, Some(&current), &memory)?;
         match self.commit(plan::add_written_entry(self, caller, change, entry, SaveOutcome::Updated)) {
             Ok(_) => Ok(PatchOutcome::Saved(Box::new(memory))),
             Err(StoreError::Guard(_)) => Err(patch_conflict_error(self, caller, &patch.expected_sha256, current.id)),

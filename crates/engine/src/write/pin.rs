@@ -76,7 +76,7 @@ fn pin_once(engine: &Engine, caller: &Caller, memory: MemoryId, pin: Pin) -> Res
         .with_field("always_inject", pin.always_inject)
         .with_field("confirmed", confirms);
     let change = Change::new(caller.tenant, engine.clock.now());
-    let (mut change, pinned) = transition.plan(engine, caller, change, |memory| {
+    let (change, pinned) = transition.plan(engine, caller, change, |memory| {
         memory.always_inject = pin.always_inject;
         if confirms {
             memory.raise_trust(permit.trust);
@@ -86,9 +86,7 @@ fn pin_once(engine: &Engine, caller: &Caller, memory: MemoryId, pin: Pin) -> Res
             memory.set_field_trust(Field::AlwaysInject, permit.trust);
         }
     });
-    if pin.always_inject && confirmation::waits_for_person(caller, &pinned) {
-        change = confirmation::plan_request(caller, &confirmation::new_request(engine, caller, &pinned), change);
-    }
+    let (change, _) = confirmation::plan_request(engine, caller, change, Some(&current), &pinned)?;
     engine.commit(candidate_reviews::plan_candidate_change(engine, caller, change, &current, &pinned)?)?;
     Ok(TransitionOutcome::Done(Box::new(pinned)))
 }

@@ -51,7 +51,6 @@ fn plan_save_to_target(
     let now = engine.clock.now();
     let (draft, warnings) = (cleared.draft(), cleared.warnings().to_vec());
     let stamp = VersionStamp::new(caller, engine.fresh_version_id(), now, draft.reason.clone());
-    let pins = draft.always_inject == Some(true);
     let mut change = Change::new(caller.tenant, now);
     let mut before = None;
     let (entry, outcome, deduped_by, near) = match target {
@@ -107,14 +106,7 @@ fn plan_save_to_target(
         change = draft_review::with_draft_review(engine, caller, change, before.as_deref(), &memory)?;
     }
     // A pin that a program sets speaks for a person: it stays untrusted until that person has confirmed it.
-    let review = match pins && confirmation::waits_for_person(caller, &memory) {
-        true => {
-            let review = confirmation::new_request(engine, caller, &memory);
-            change = confirmation::plan_request(caller, &review, change);
-            Some(review.id)
-        }
-        false => None,
-    };
+    let (change, review) = confirmation::plan_request(engine, caller, change, before.as_deref(), &memory)?;
     let change = add_written_entry(engine, caller, change, entry, outcome);
     Ok((Some(change), SavedMemory { memory, outcome, deduped_by, near, review, warnings }))
 }

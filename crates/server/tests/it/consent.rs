@@ -123,6 +123,44 @@ fn a_pin_by_an_agent_waits_in_the_queue_of_its_person() {
     assert_eq!(waiting["items"][0]["sources"][0]["memory"], json!(id));
 }
 
+#[test]
+fn a_pinned_note_that_an_agent_saves_again_waits_in_one_review() {
+    let house = House::new();
+    let (ann, agent) = (ann(&house), agent_of_ann(&house, false));
+    let evidence = json!([{ "kind": "tool_result", "summary": "seen" }]);
+    let note =
+        |content: &str| json!({ "store": "user_memory", "path": "tone", "content": content, "evidence": evidence });
+    let save = |body: &Value| house.ask_as(&agent, "POST", "/v1/memories").json(body).send().json();
+    let mut pinned = note("short");
+    pinned["always_inject"] = true.into();
+    let id = save(&pinned)["id"].as_str().expect("an id").to_owned();
+    let waiting = || {
+        let reviews = house.ask_as(&ann, "GET", "/v1/reviews?action=confirm&state=pending").send().json();
+        let items = reviews["items"].as_array().expect("items").clone();
+        assert_eq!(items.len(), 1, "{reviews}");
+        items[0].clone()
+    };
+    let first = waiting();
+    // Saved with its pin, saved without a word about it, patched, pinned again.
+    pinned["content"] = "short and plain".into();
+    save(&pinned);
+    assert_ne!(waiting()["id"], first["id"], "the earlier one is superseded");
+    let saved = save(&note("short, plain, with sources"));
+    assert_eq!(waiting()["sources"][0]["version"], saved["version"]);
+    let patch = json!({ "content": "short", "expected_sha256": saved["sha256"], "evidence": evidence });
+    let patched = house.ask_as(&agent, "PATCH", &format!("/v1/memories/{id}")).json(&patch).send().json();
+    assert_eq!(waiting()["sources"][0]["version"], patched["version"], "{patched}");
+    let pin = |key: &str, body: &Value| house.ask_as(key, "PUT", &format!("/v1/memories/{id}/pin")).json(body).send();
+    pin(&agent, &json!({ "always_inject": true }));
+    let version = memory(&house, &id)["version"].clone();
+    assert_eq!(waiting()["sources"][0]["version"], version);
+    // Her own pin answers the request.
+    let confirmed = pin(&ann, &json!({ "always_inject": true, "expected_version": version }));
+    assert_eq!(confirmed.json()["trust"], "user_authored", "{}", confirmed.body);
+    let left = house.ask_as(&ann, "GET", "/v1/reviews?action=confirm&state=pending").send().json();
+    assert_eq!(left["items"], json!([]));
+}
+
 /// MCP as a client of the newer protocol that can ask.
 fn call(house: &House, key: &str, params: &Value) -> Value {
     let mut params = params.clone();

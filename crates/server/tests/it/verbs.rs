@@ -1,7 +1,10 @@
 //! The rest of what the product can do, over HTTP: bulk decisions, layers, owners, erasure, sessions, documents,
 //! transfer.
 
+use engine::ConsentRequest;
+use engine::model::caller::Caller;
 use engine::model::key::KeyRights;
+use engine::model::memory::Draft;
 use engine::model::row::{RowFilter, RowKind};
 use engine::model::vocabulary::Role;
 use serde_json::{Value, json};
@@ -229,6 +232,10 @@ fn nothing_but_the_log_the_certificate_and_bans_names_an_erased_person() {
     assert_eq!(house.ask_as(&user, "POST", "/v1/runs").json(&run).send().status, 201);
     let context = json!({ "message": "what about the knee" });
     assert_eq!(house.ask_as(&user, "POST", "/v1/context").json(&context).send().status, 200);
+    let agent = Caller::agent(house.tenant.id, "helper");
+    let agent = Caller { may_confirm: true, user: Some("ada".to_owned()), ..agent };
+    let draft = Draft { store: "user_memory".to_owned(), content: "uses a cane".to_owned(), ..Draft::default() };
+    assert!(house.engine.ask_person(&agent, &ConsentRequest::Keep(&draft)).expect("asks").is_some());
     house.engine.database().flush().expect("flushed");
     let mut stream = house.ask_as(&user, "GET", "/v1/events").stream();
 
