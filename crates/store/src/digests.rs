@@ -78,5 +78,6 @@ pub(crate) fn row_columns(row: &Row) -> RowColumns<'_> {
         parent: &row.parent,
         at: to_micros(row.at),
         body: &row.body,
+        body_text: None,
     }
 }

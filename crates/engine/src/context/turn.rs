@@ -188,7 +188,7 @@ fn select_candidates(engine: &Engine, caller: &Caller, request: &ContextRequest)
     });
     let settings = context_settings(engine, request);
     let hits = find_ranked(engine, caller, request, settings.memories_max, &mut skipped);
-    let choices = choose_within_budget(engine, &settings, always, hits);
+    let choices = choose_within_budget(engine, &settings, always, hits, &mut skipped);
     // An empty context because of a small budget would look like "no memories found".
     let left_out = choices.iter().filter(|choice| choice.considered.is_over_budget()).count();
     if left_out > 0 && choices.iter().all(|choice| choice.considered.block.is_none()) {
@@ -260,9 +260,8 @@ fn find_ranked(
         }),
     };
     match found {
-        Ok((mut hits, warnings)) => {
+        Ok((hits, warnings)) => {
             skipped.extend(warnings);
-            search::drop_altered(&mut hits, skipped);
             hits
         }
         Err(error) => {
@@ -284,6 +283,7 @@ fn choose_within_budget(
     settings: &ReceiptSettings,
     always: Vec<Memory>,
     hits: Vec<Hit>,
+    skipped: &mut Vec<String>,
 ) -> Vec<ContextCandidate> {
     let mut pinned: Vec<MemoryId> = Vec::new();
     let share = settings.budget_tokens / engine.limits().always_inject_share;
@@ -323,6 +323,10 @@ fn choose_within_budget(
                 hit,
                 format!("below the {} shown", settings.memories_max),
             ));
+            continue;
+        }
+        // Checked here only: hits that are not shown need no proof of their text.
+        if !search::note_altered(&hit.memory, skipped) {
             continue;
         }
         let choice = unshown_candidate(engine, settings, hit, OVER_BUDGET_REASON.to_owned());

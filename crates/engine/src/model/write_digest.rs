@@ -1,6 +1,8 @@
 //! Digests of what a change writes. They are part of the change's log entry, so the hash chain covers the data too:
 //! `verify` computes them again from the stored rows and compares. See docs/decisions/0016-proof-over-the-data.md.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
@@ -63,6 +65,8 @@ pub struct RowColumns<'a> {
     /// In microseconds.
     pub at: i64,
     pub body: &'a Value,
+    /// The body as text, where it is at hand: a context writes a long receipt, and one serialisation is enough.
+    pub body_text: Option<&'a str>,
 }
 
 impl RowColumns<'_> {
@@ -74,12 +78,14 @@ impl RowColumns<'_> {
         }
         hash.add(&self.at.to_be_bytes());
         let body = canonical(self.body);
-        let text = match (bookkeeping_fields(self.kind), body.as_object()) {
-            ([], _) | (_, None) => body.to_string(),
-            (left_out, Some(fields)) => {
+        let text: Cow<'_, str> = match (bookkeeping_fields(self.kind), body.as_object(), self.body_text) {
+            // Borrowed: the body is in its one spelling, and so is its text.
+            ([], _, Some(text)) if matches!(body, Cow::Borrowed(_)) => text.into(),
+            ([], _, _) | (_, None, _) => body.to_string().into(),
+            (left_out, Some(fields), _) => {
                 let mut fields = fields.clone();
                 left_out.iter().for_each(|name| drop(fields.remove(*name)));
-                Value::Object(fields).to_string()
+                Value::Object(fields).to_string().into()
             }
         };
         hash.add(text.as_bytes());
@@ -385,7 +391,7 @@ mod tests {
     #[test]
     fn bookkeeping_does_not_change_a_digest_and_everything_else_does() {
         let digest = |kind, id: &str, state: &str, at, body: Value| {
-            RowColumns { kind, id, state, subject: "", parent: "", at, body: &body }.digest()
+            RowColumns { kind, id, state, subject: "", parent: "", at, body: &body, body_text: None }.digest()
         };
         let key = digest(RowKind::Keys, "k", "active", 1, json!({"rights": "agent", "last_used_at": null}));
         let used = digest(RowKind::Keys, "k", "active", 1, json!({"last_used_at": "today", "rights": "agent"}));

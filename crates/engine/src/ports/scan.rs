@@ -103,6 +103,6 @@ impl ScannedRow {
     pub fn digest(&self) -> Option<WriteDigest> {
         let body: Value = serde_json::from_str(&self.body).ok()?;
         let ScannedRow { kind, id, state, subject, parent, at, .. } = self;
-        Some(RowColumns { kind: *kind, id, state, subject, parent, at: *at, body: &body }.digest())
+        Some(RowColumns { kind: *kind, id, state, subject, parent, at: *at, body: &body, body_text: None }.digest())
     }
 }

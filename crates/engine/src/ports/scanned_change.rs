@@ -187,3 +187,13 @@ fn class_of(field: &str) -> TextClass {
         false => TextClass::Free,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifier_fields_are_sorted_for_the_binary_search() {
+        assert!(IDENTIFIER_FIELDS.is_sorted(), "a field out of order would be scanned as free text");
+    }
+}

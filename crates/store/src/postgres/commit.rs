@@ -11,12 +11,12 @@ use engine::model::guard::Place;
 use engine::model::id::{MemoryId, TenantId};
 use engine::model::lifecycle::FADE_PER_MICROSECOND;
 use engine::model::row::Row as SideRow;
-use engine::model::write_digest::WriteDigests;
+use engine::model::write_digest::{RowColumns, WriteDigests};
 use engine::ports::change::{Change, CommitResult, Write};
 use tokio_postgres::Row;
 
 use super::fault::Fault;
-use super::row_codec::{Statement, params, read_column, read_count, to_micros};
+use super::row_codec::{Statement, params, read_column, read_count, to_json, to_micros};
 use super::{entry, erase, events, guards, records, scopes};
 use crate::digests::row_columns;
 
@@ -155,13 +155,14 @@ fn plan_write(
     match write {
         Write::Entry(entry) => entry::write_entry(head, state, statements, entry)?,
         Write::Row(row) => {
-            statements.push(records::upsert_row(tenant, row)?);
-            state.digests.add_row(&row_columns(row));
+            let body = to_json(&row.body)?;
+            state.digests.add_row(&RowColumns { body_text: Some(&body), ..row_columns(row) });
+            statements.push(records::upsert_row(tenant, row, body));
         }
         Write::TouchRow(row) => {
             let is_same = |stored: &SideRow| row_columns(stored).digest() == row_columns(row).digest();
             if state.touched.get(&row.id).is_some_and(is_same) {
-                statements.push(records::upsert_row(tenant, row)?);
+                statements.push(records::upsert_row(tenant, row, to_json(&row.body)?));
             }
         }
         Write::DeleteRow { kind, id } => {

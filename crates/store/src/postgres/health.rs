@@ -49,7 +49,10 @@ pub(super) async fn probe_write(pool: &Pool) -> Result<(), Fault> {
     };
     let session = pool.acquire().await?;
     let begin = pool.begin_sql(Some(tenant), TransactionMode::Write);
-    session.run_transaction(&begin, &[records::upsert_row(tenant, &row)?], "commit").await.map(drop)
+    session
+        .run_transaction(&begin, &[records::upsert_row(tenant, &row, row.body.to_string())], "commit")
+        .await
+        .map(drop)
 }
 
 /// Host, port and database of a URL, without user and password.

@@ -7,7 +7,7 @@ use tokio_postgres::Row as SqlRow;
 
 use super::fault::Fault;
 use super::pool::{Pool, TransactionMode};
-use super::row_codec::{Statement, from_micros, params, read_column, read_json, row_limit, to_json, to_micros};
+use super::row_codec::{Statement, from_micros, params, read_column, read_json, row_limit, to_micros};
 use super::scopes::push_param;
 
 pub(super) const TENANTS_SQL: &str = "select id, slug, created_at from tenants order by slug";
@@ -55,7 +55,8 @@ pub(super) fn to_tenant(row: &SqlRow) -> Result<Tenant, Fault> {
     })
 }
 
-pub(super) fn upsert_row(tenant: TenantId, row: &Row) -> Result<Statement, Fault> {
+/// Writes a row; `body` is the text of its body.
+pub(super) fn upsert_row(tenant: TenantId, row: &Row, body: String) -> Statement {
     // The body is sent as text, whose type the driver knows, and converted by the server.
     let sql = format!(
         "insert into {} (tenant, id, state, subject, parent, at, body)
@@ -65,8 +66,7 @@ pub(super) fn upsert_row(tenant: TenantId, row: &Row) -> Result<Statement, Fault
              body = excluded.body",
         row.kind
     );
-    let body = to_json(&row.body)?;
-    Ok(Statement::new(sql, params![tenant.0, &row.id, &row.state, &row.subject, &row.parent, to_micros(row.at), body]))
+    Statement::new(sql, params![tenant.0, &row.id, &row.state, &row.subject, &row.parent, to_micros(row.at), body])
 }
 
 pub(super) fn delete_row(tenant: TenantId, kind: RowKind, id: &str) -> Statement {

@@ -8,13 +8,13 @@ use engine::model::guard::{Guard, Place};
 use engine::model::id::{MemoryId, TenantId};
 use engine::model::lifecycle::FADE_PER_MICROSECOND;
 use engine::model::row::RowKind;
-use engine::model::write_digest::WriteDigests;
+use engine::model::write_digest::{RowColumns, WriteDigests};
 use engine::ports::PlaceState;
 use engine::ports::change::{Change, CommitResult, Write};
 use rusqlite::{Connection, OptionalExtension};
 
 use super::fault::Fault;
-use super::row_codec::{id_bytes, to_micros};
+use super::row_codec::{id_bytes, to_json, to_micros};
 use super::{entry, erase, events, guards, records, scopes};
 use crate::digests::row_columns;
 
@@ -189,8 +189,9 @@ fn apply_write(
     match write {
         Write::Entry(entry) => entry::write_entry(conn, head, entry, digests)?,
         Write::Row(row) => {
-            records::upsert_row(conn, tenant, row)?;
-            digests.add_row(&row_columns(row));
+            let body = to_json(&row.body)?;
+            records::upsert_row(conn, tenant, row, &body)?;
+            digests.add_row(&RowColumns { body_text: Some(&body), ..row_columns(row) });
         }
         Write::TouchRow(row) => records::touch_row(conn, tenant, row)?,
         Write::DeleteRow { kind, id } => {

@@ -44,7 +44,8 @@ pub(super) fn ensure_tenant(conn: &Connection, wanted: &Tenant) -> Result<Tenant
     Ok(wanted.clone())
 }
 
-pub(super) fn upsert_row(conn: &Connection, tenant: TenantId, row: &Row) -> Result<(), Fault> {
+/// Writes a row; `body` is the text of its body.
+pub(super) fn upsert_row(conn: &Connection, tenant: TenantId, row: &Row, body: &str) -> Result<(), Fault> {
     // Not `insert or replace`: that deletes the old row first, and with it the rows that refer to it.
     let sql = format!(
         "insert into {} (tenant, id, state, subject, parent, at, body)
@@ -61,7 +62,7 @@ pub(super) fn upsert_row(conn: &Connection, tenant: TenantId, row: &Row) -> Resu
         &row.subject,
         &row.parent,
         to_micros(row.at),
-        to_json(&row.body)?,
+        body,
     ))?;
     Ok(())
 }
@@ -69,7 +70,9 @@ pub(super) fn upsert_row(conn: &Connection, tenant: TenantId, row: &Row) -> Resu
 /// Writes a record again of which only bookkeeping fields differ; nothing where the stored one differs otherwise.
 pub(super) fn touch_row(conn: &Connection, tenant: TenantId, row: &Row) -> Result<(), Fault> {
     match get_row(conn, tenant, row.kind, &row.id)? {
-        Some(stored) if row_columns(&stored).digest() == row_columns(row).digest() => upsert_row(conn, tenant, row),
+        Some(stored) if row_columns(&stored).digest() == row_columns(row).digest() => {
+            upsert_row(conn, tenant, row, &to_json(&row.body)?)
+        }
         _ => Ok(()),
     }
 }
