@@ -60,15 +60,26 @@ pub(crate) struct AuthenticatedCaller {
     /// May manage the installation, not just its own tenant.
     pub(crate) operator: bool,
     pub(crate) proof: Arc<CallerProof>,
-    /// Name of the bucket that its calls are charged to; `None`: not limited.
-    rate_bucket: Option<String>,
+    /// Name of the credential: id of a key, or tenant and subject of a token. Its calls are charged to it. `None`: the
+    /// local operator, who is not limited.
+    credential_name: Option<String>,
+}
+
+impl AuthenticatedCaller {
+    /// What a session belongs to: the credential, and whom it stands for in this request. Two keys of one agent are two
+    /// holders, because they may act for different people, or with different rights.
+    pub(crate) fn session_holder(&self) -> String {
+        let Caller { tenant, principal, user, may_confirm, .. } = &self.caller;
+        // As JSON, so that no value can imitate the boundary to the next.
+        serde_json::json!([tenant, self.credential_name, principal, user, may_confirm]).to_string()
+    }
 }
 
 #[cfg(test)]
 impl AuthenticatedCaller {
     /// A caller without a credential.
     pub(crate) fn from_caller(caller: Caller) -> AuthenticatedCaller {
-        AuthenticatedCaller { caller, operator: false, proof: Arc::default(), rate_bucket: None }
+        AuthenticatedCaller { caller, operator: false, proof: Arc::default(), credential_name: None }
     }
 }
 
@@ -91,7 +102,7 @@ struct CredentialIdentity {
     operator: bool,
     may_set: Vec<Settable>,
     /// As in [`AuthenticatedCaller`]. Named after the credential, never after a header: the caller may vary those.
-    rate_bucket: Option<String>,
+    credential_name: Option<String>,
 }
 
 /// Verifies credentials and limits how often an address may fail.
@@ -138,8 +149,8 @@ impl Authenticator {
         self.grants.add_grants(&mut caller);
         // Before anything of it is logged or stored, whichever of key, token, headers and grants named it.
         check_caller(&caller, &app.entrance.engine().settings.limits)?;
-        let (operator, rate_bucket) = (identity.operator, identity.rate_bucket);
-        Ok(AuthenticatedCaller { caller, operator, proof: proof.clone(), rate_bucket })
+        let (operator, credential_name) = (identity.operator, identity.credential_name);
+        Ok(AuthenticatedCaller { caller, operator, proof: proof.clone(), credential_name })
     }
 
     fn identify_credential(&self, engine: &Engine, credential: &Credential) -> Result<CredentialIdentity, Problem> {
@@ -147,15 +158,15 @@ impl Authenticator {
         let text = &credential.text;
         if let Some((tenant, key)) = self.find_key(engine, credential)? {
             let (operator, may_set) = (key.rights.operator, key.rights.may_set.clone());
-            let rate_bucket = Some(key.id.clone());
-            return Ok(CredentialIdentity { caller: key.to_caller(tenant), operator, may_set, rate_bucket });
+            let credential_name = Some(key.id.clone());
+            return Ok(CredentialIdentity { caller: key.to_caller(tenant), operator, may_set, credential_name });
         }
         let tokens = self.tokens.as_ref().filter(|_| is_token_shaped(text)).ok_or_else(unknown)?;
         let (caller, may_set) = tokens.caller_from_token(engine, text)?;
         // An identity provider cannot name operators: only a key manages the installation.
         // By tenant and subject, not by the token: its holder gets a new one at will.
-        let rate_bucket = Some(format!("{}/{}", caller.tenant, caller.principal));
-        Ok(CredentialIdentity { caller, operator: false, may_set, rate_bucket })
+        let credential_name = Some(format!("{}/{}", caller.tenant, caller.principal));
+        Ok(CredentialIdentity { caller, operator: false, may_set, credential_name })
     }
 
     fn find_key(&self, engine: &Engine, credential: &Credential) -> Result<Option<(TenantId, Arc<Key>)>, Problem> {
@@ -238,7 +249,7 @@ pub(crate) async fn guard_request(
         Err(problem) => return problem.into_response(),
     };
     let tenant = auth.caller.tenant;
-    let decision = auth.rate_bucket.as_ref().map(|name| app.rate_limiter.take_token(name, Instant::now()));
+    let decision = auth.credential_name.as_ref().map(|name| app.rate_limiter.take_token(name, Instant::now()));
     tracing::Span::current().record("principal", auth.caller.principal.as_str());
     request.extensions_mut().insert(auth);
     let mut response = match decision {
@@ -369,7 +380,7 @@ fn apply_identity_headers(
 
 /// The local operator, who may set every identity header.
 fn local_operator(caller: Caller) -> CredentialIdentity {
-    CredentialIdentity { caller, operator: true, may_set: Settable::ALL.to_vec(), rate_bucket: None }
+    CredentialIdentity { caller, operator: true, may_set: Settable::ALL.to_vec(), credential_name: None }
 }
 
 impl<S: Sync> FromRequestParts<S> for AuthenticatedCaller {

@@ -33,7 +33,7 @@ pub(super) enum CallerSource {
 pub(super) struct HttpSession {
     /// Conversation of callers without one of their own, and run of unattended callers without one.
     pub(super) conversation: String,
-    /// The principal that opened the session. No other may use it.
+    /// The credential that opened the session, and whom it stood for. No other may use it.
     pub(super) holder: Arc<OnceLock<String>>,
 }
 
@@ -56,7 +56,7 @@ pub(super) fn door_for_request(door: &Door, context: &RequestContext<RoleServer>
             // INVARIANT: `guard_request` runs before this service and inserts the caller.
             let (parts, auth) =
                 auth.ok_or_else(|| ErrorData::invalid_request("the request is not authenticated", None))?;
-            let caller = caller_in_session(&auth.caller, session, context)?;
+            let caller = caller_in_session(auth, session, context)?;
             let setup = http::setup_from_query(&door.setup, parts.uri.query().unwrap_or_default())?;
             let writes_loaded = match is_stateless(context) && setup.write_tools == WriteTools::OnDemand {
                 true => door.stateless_loads.flag_of(&caller),
@@ -94,14 +94,15 @@ pub(super) fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
 /// The caller with the session's conversation and run. The stateless protocol has no sessions: there, only headers name
 /// a conversation.
 fn caller_in_session(
-    caller: &Caller,
+    auth: &AuthenticatedCaller,
     session: &HttpSession,
     context: &RequestContext<RoleServer>,
 ) -> Result<Caller, ErrorData> {
+    let caller = &auth.caller;
     if is_stateless(context) {
         return Ok(caller.clone());
     }
-    let holder = format!("{}/{}", caller.tenant, caller.principal);
+    let holder = auth.session_holder();
     // A session id is no credential: another caller that learned it must not act as its owner.
     if *session.holder.get_or_init(|| holder.clone()) != holder {
         return Err(ErrorData::invalid_request("this session belongs to another caller", None));

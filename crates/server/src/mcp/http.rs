@@ -62,11 +62,12 @@ pub(crate) fn build_service(
 pub(crate) async fn translate_response(State(app): State<App>, request: Request, next: Next) -> Response {
     let method = request.method().clone();
     // INVARIANT: `guard_request` runs before this layer and inserts the caller.
-    let Some(caller) = request.extensions().get::<AuthenticatedCaller>().map(|auth| auth.caller.clone()) else {
+    let Some(holder) = request.extensions().get::<AuthenticatedCaller>().map(AuthenticatedCaller::session_holder)
+    else {
         return Problem::unauthorized("the request is not authenticated").into_response();
     };
-    let response = match open_session_id(&app, &caller, request) {
-        Ok(request) => seal_session_id(&app, &caller, forward_request(&app, request, next).await),
+    let response = match open_session_id(&app, &holder, request) {
+        Ok(request) => seal_session_id(&app, &holder, forward_request(&app, request, next).await),
         // As for a session that does not exist.
         Err(()) => return problem_for_status(&method, StatusCode::NOT_FOUND).into_response(),
     };
@@ -79,19 +80,19 @@ pub(crate) async fn translate_response(State(app): State<App>, request: Request,
     }
 }
 
-/// Replaces the client's session id by the library's. An error if this caller was not given it.
-fn open_session_id(app: &App, caller: &Caller, mut request: Request) -> Result<Request, ()> {
+/// Replaces the client's session id by the library's. An error if this holder was not given it.
+fn open_session_id(app: &App, holder: &str, mut request: Request) -> Result<Request, ()> {
     let Some(sealed) = request.headers().get(HEADER_SESSION_ID) else { return Ok(request) };
-    let opened = sealed.to_str().ok().and_then(|sealed| app.session_seal.open_id(sealed, caller));
+    let opened = sealed.to_str().ok().and_then(|sealed| app.session_seal.open_id(sealed, holder));
     let id = opened.and_then(|id| HeaderValue::from_str(id).ok()).ok_or(())?;
     request.headers_mut().insert(HEADER_SESSION_ID, id);
     Ok(request)
 }
 
-/// Replaces the library's session id in an answer by the one that only this caller can use.
-fn seal_session_id(app: &App, caller: &Caller, mut response: Response) -> Response {
+/// Replaces the library's session id in an answer by the one that only this holder can use.
+fn seal_session_id(app: &App, holder: &str, mut response: Response) -> Response {
     if let Some(id) = response.headers_mut().remove(HEADER_SESSION_ID) {
-        let sealed = id.to_str().ok().and_then(|id| app.session_seal.seal_id(id, caller));
+        let sealed = id.to_str().ok().and_then(|id| app.session_seal.seal_id(id, holder));
         if let Some(sealed) = sealed.and_then(|sealed| HeaderValue::from_str(&sealed).ok()) {
             response.headers_mut().insert(HEADER_SESSION_ID, sealed);
         }

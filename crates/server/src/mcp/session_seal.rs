@@ -1,10 +1,9 @@
 //! Session ids bound to the caller that opened the session.
 //!
 //! A session id is no credential, but the library behind `/mcp` takes it for one when it routes replies, streams and
-//! the end of a session. So a client gets the id with a seal over id, tenant and principal; an id that comes with
-//! another caller's credential does not exist.
+//! the end of a session. So a client gets the id with a seal over id and holder: the credential and the person it acts
+//! for. An id that comes with another credential does not exist.
 
-use engine::model::caller::Caller;
 use engine::text::digest::to_hex;
 use ring::hmac;
 use ring::rand::SystemRandom;
@@ -23,45 +22,41 @@ impl SessionSeal {
     }
 
     /// The id that the client is given.
-    pub(super) fn seal_id(&self, id: &str, caller: &Caller) -> Option<String> {
-        Some(format!("{id}{SEPARATOR}{}", to_hex(self.tag(id, caller)?.as_ref())))
+    pub(super) fn seal_id(&self, id: &str, holder: &str) -> Option<String> {
+        Some(format!("{id}{SEPARATOR}{}", to_hex(self.tag(id, holder)?.as_ref())))
     }
 
-    /// The library's id, if this caller was given this sealed one.
-    pub(super) fn open_id<'a>(&self, sealed: &'a str, caller: &Caller) -> Option<&'a str> {
+    /// The library's id, if this holder was given this sealed one.
+    pub(super) fn open_id<'a>(&self, sealed: &'a str, holder: &str) -> Option<&'a str> {
         let (id, seal) = sealed.rsplit_once(SEPARATOR)?;
-        let expected = to_hex(self.tag(id, caller)?.as_ref());
+        let expected = to_hex(self.tag(id, holder)?.as_ref());
         // Every byte is compared: the time must not show how much of a guess was right.
         let differing = expected.bytes().zip(seal.bytes()).fold(0, |bits, (a, b)| bits | (a ^ b));
         (expected.len() == seal.len() && std::hint::black_box(differing) == 0).then_some(id)
     }
 
-    fn tag(&self, id: &str, caller: &Caller) -> Option<hmac::Tag> {
-        // Ids and tenants hold no line break.
-        let bound = format!("{id}\n{}\n{}", caller.tenant, caller.principal);
+    fn tag(&self, id: &str, holder: &str) -> Option<hmac::Tag> {
+        // Ids hold no line break.
+        let bound = format!("{id}\n{holder}");
         Some(hmac::sign(self.key.as_ref()?, bound.as_bytes()))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use engine::model::id::TenantId;
-
     use super::*;
 
     #[test]
-    fn a_sealed_id_opens_for_the_same_tenant_and_principal_only() {
+    fn a_sealed_id_opens_for_the_same_holder_only() {
         let seal = SessionSeal::new();
-        let (one, other) = (TenantId(uuid::Uuid::from_u128(1)), TenantId(uuid::Uuid::from_u128(2)));
-        let caller = Caller::agent(one, "a");
-        let sealed = seal.seal_id("session", &caller).expect("a key");
-        assert_eq!(seal.open_id(&sealed, &caller), Some("session"));
-        for stranger in [Caller::agent(other, "a"), Caller::agent(one, "b"), Caller::admin(one)] {
-            assert_eq!(seal.open_id(&sealed, &stranger), None);
+        let sealed = seal.seal_id("session", "ann").expect("a key");
+        assert_eq!(seal.open_id(&sealed, "ann"), Some("session"));
+        for stranger in ["bob", "", "ann\n"] {
+            assert_eq!(seal.open_id(&sealed, stranger), None);
         }
         for forged in ["session", "session.", &sealed[..sealed.len() - 1], &sealed.replace("session", "sessioo")] {
-            assert_eq!(seal.open_id(forged, &caller), None, "{forged}");
+            assert_eq!(seal.open_id(forged, "ann"), None, "{forged}");
         }
-        assert_eq!(SessionSeal::new().open_id(&sealed, &caller), None);
+        assert_eq!(SessionSeal::new().open_id(&sealed, "ann"), None);
     }
 }

@@ -217,7 +217,7 @@ fn an_answer_after_its_time_or_by_another_key_counts_for_nothing() {
 }
 
 #[test]
-fn a_session_answers_only_to_the_tenant_and_principal_that_opened_it() {
+fn a_session_answers_only_to_the_key_that_opened_it_not_to_another_key_of_the_same_agent() {
     let house = House::new();
     let owner = agent_of_ann(&house, true);
     let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
@@ -236,7 +236,14 @@ fn a_session_answers_only_to_the_tenant_and_principal_that_opened_it() {
 
     let other = house.engine.start_tenant("other").expect("a tenant");
     let named = KeyRights { agent: Some("helper".to_owned()), ..KeyRights::for_role(Role::Agent) };
+    let for_bob = KeyRights { user: Some("bob".to_owned()), ..named.clone() };
     let strangers = [
+        // Keys of the same agent: for another person, for nobody, without the right to confirm, and a second one alike.
+        house.key(KeyRights { may_confirm: true, ..for_bob.clone() }).text,
+        house.key(for_bob).text,
+        house.key(named.clone()).text,
+        agent_of_ann(&house, false),
+        agent_of_ann(&house, true),
         house.key_of(&Caller::admin(other.id), named).text,
         house.key_of(&Caller::admin(other.id), KeyRights::for_role(Role::Admin)).text,
         house.agent("another"),
