@@ -1,5 +1,8 @@
 //! Reads everything that is stored and compares it with the log.
 
+use std::collections::HashSet;
+use std::hash::Hash;
+
 use super::log_replay::{Key, LogReplay};
 use super::{Finding, FindingCode, PAGE_ROWS, Verification};
 use crate::model::error::StoreError;
@@ -69,14 +72,17 @@ impl DataScan {
         replay: &mut LogReplay,
         verified: &mut Verification,
     ) -> Result<(), StoreError> {
-        let mut from = ScanFrom::Start;
+        let mut pages = PageKeys::default();
         loop {
-            let Some(page) = readable(backend.scan_versions(tenant, &from, PAGE_ROWS), "versions", verified)? else {
+            let page = backend.scan_versions(tenant, &pages.from, PAGE_ROWS);
+            let key = |last: &ScannedVersion| (last.memory, last.number);
+            let Some(page) = pages.next_page(page, key, "versions", verified)? else {
                 self.unread.push(None);
                 return Ok(());
             };
-            let Some(last) = page.last() else { return Ok(()) };
-            from = ScanFrom::After((last.memory, last.number));
+            if page.is_empty() {
+                return Ok(());
+            }
             for version in &page {
                 verified.checked.versions += 1;
                 self.check_version(version, replay, verified);
@@ -123,14 +129,16 @@ impl DataScan {
         replay: &mut LogReplay,
         verified: &mut Verification,
     ) -> Result<(), StoreError> {
-        let mut from = ScanFrom::Start;
+        let mut pages = PageKeys::default();
         loop {
-            let Some(page) = readable(backend.scan_memories(tenant, &from, PAGE_ROWS), "memories", verified)? else {
+            let page = backend.scan_memories(tenant, &pages.from, PAGE_ROWS);
+            let Some(page) = pages.next_page(page, |last| last.id, "memories", verified)? else {
                 self.is_live_unread = true;
                 return Ok(());
             };
-            let Some(last) = page.last() else { return Ok(()) };
-            from = ScanFrom::After(last.id);
+            if page.is_empty() {
+                return Ok(());
+            }
             for memory in &page {
                 verified.checked.memories += 1;
                 self.check_memory(memory, replay, verified);
@@ -195,15 +203,16 @@ impl DataScan {
         replay: &mut LogReplay,
         verified: &mut Verification,
     ) -> Result<(), StoreError> {
-        let mut from = ScanFrom::Start;
+        let mut pages = PageKeys::default();
         loop {
-            let Some(page) = readable(backend.scan_rows(tenant, kind, &from, PAGE_ROWS), kind.as_str(), verified)?
-            else {
+            let page = backend.scan_rows(tenant, kind, &pages.from, PAGE_ROWS);
+            let Some(page) = pages.next_page(page, |last| last.id.clone(), kind.as_str(), verified)? else {
                 self.unread.push(Some(kind));
                 return Ok(());
             };
-            let Some(last) = page.last() else { return Ok(()) };
-            from = ScanFrom::After(last.id.clone());
+            if page.is_empty() {
+                return Ok(());
+            }
             for row in &page {
                 verified.checked.records += 1;
                 self.check_row(row, replay, verified);
@@ -334,6 +343,39 @@ fn expected_columns(snapshot: &str, content: &str) -> Option<Vec<Option<String>>
     let mut memory: Memory = serde_json::from_str(snapshot).ok()?;
     content.clone_into(&mut memory.content);
     Some(live_columns(&memory))
+}
+
+/// Where the pages of a table ended.
+struct PageKeys<K> {
+    from: ScanFrom<K>,
+    ends: HashSet<K>,
+}
+
+impl<K> Default for PageKeys<K> {
+    fn default() -> Self {
+        PageKeys { from: ScanFrom::Start, ends: HashSet::new() }
+    }
+}
+
+impl<K: Clone + Eq + Hash> PageKeys<K> {
+    /// The next page; `None` where the table cannot be read further. A key that is not what was written may sort
+    /// elsewhere than it reads, so that a page comes again: that would never end.
+    fn next_page<T>(
+        &mut self,
+        page: Result<Vec<T>, StoreError>,
+        key: impl Fn(&T) -> K,
+        table: &str,
+        verified: &mut Verification,
+    ) -> Result<Option<Vec<T>>, StoreError> {
+        let Some(page) = readable(page, table, verified)? else { return Ok(None) };
+        let Some(end) = page.last().map(key) else { return Ok(Some(page)) };
+        if !self.ends.insert(end.clone()) {
+            verified.add_finding(Finding::of_table(table, "its keys are not in order"));
+            return Ok(None);
+        }
+        self.from = ScanFrom::After(end);
+        Ok(Some(page))
+    }
 }
 
 /// A page; `None` where the table is damaged, which is a finding and not the end of the verification.
