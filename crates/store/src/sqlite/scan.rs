@@ -25,9 +25,9 @@ pub(super) fn scan_log(conn: &Connection, tenant: TenantId, after: u64, limit: u
     while let Some(row) = rows.next()? {
         let digests = match row.get_ref(4)? {
             ValueRef::Null => None,
-            ValueRef::Blob(bytes) | ValueRef::Text(bytes) => Some(bytes.to_vec()),
+            ValueRef::Blob(bytes) => Some(bytes.to_vec()),
             // Never written, so the hash does not fit either.
-            ValueRef::Integer(_) | ValueRef::Real(_) => Some(vec![0]),
+            _ => Some(vec![0]),
         };
         entries.push(LogEntry {
             seq: row.get(0)?,
@@ -159,23 +159,25 @@ pub(super) fn scan_memories(
 
 const FIRST_LIVE_COLUMN: usize = 5;
 const LAST_LIVE_COLUMN: usize = 27;
+const TAGS_COLUMN: usize = 26;
+/// Version and tenant.
+const ID_COLUMNS: [usize; 2] = [23, 27];
 
 fn read_memory(row: &Row<'_>) -> Result<ScannedMemory, Fault> {
     let mut columns = Vec::with_capacity(LAST_LIVE_COLUMN - FIRST_LIVE_COLUMN + 1);
     for at in FIRST_LIVE_COLUMN..=LAST_LIVE_COLUMN {
-        columns.push(match (at, row.get_ref(at)?) {
-            (_, ValueRef::Null) => None,
-            (_, ValueRef::Integer(number)) => Some(number.to_string()),
-            (_, ValueRef::Real(number)) => Some(number.to_string()),
-            (26, ValueRef::Text(tags)) => Some(match serde_json::from_slice::<Vec<String>>(tags) {
+        columns.push(match row.get_ref(at)? {
+            ValueRef::Null => None,
+            ValueRef::Blob(_) if ID_COLUMNS.contains(&at) => Some(uuid(row, at)?.to_string()),
+            value if ID_COLUMNS.contains(&at) => Some(never_written(value)),
+            ValueRef::Integer(number) => Some(number.to_string()),
+            ValueRef::Real(number) => Some(number.to_string()),
+            ValueRef::Text(tags) if at == TAGS_COLUMN => Some(match serde_json::from_slice::<Vec<String>>(tags) {
                 Ok(tags) => join_tags(tags.into_iter()),
                 Err(_) => String::from_utf8_lossy(tags).into_owned(),
             }),
-            (_, ValueRef::Text(text)) => Some(String::from_utf8_lossy(text).into_owned()),
-            (_, ValueRef::Blob(bytes)) => Some(match <[u8; 16]>::try_from(bytes) {
-                Ok(id) => Uuid::from_bytes(id).to_string(),
-                Err(_) => String::from_utf8_lossy(bytes).into_owned(),
-            }),
+            ValueRef::Text(text) => Some(String::from_utf8_lossy(text).into_owned()),
+            value @ ValueRef::Blob(_) => Some(never_written(value)),
         });
     }
     Ok(ScannedMemory {
@@ -235,10 +237,19 @@ fn text(row: &Row<'_>, at: usize) -> Result<String, Fault> {
 fn optional_text(row: &Row<'_>, at: usize) -> Result<Option<String>, Fault> {
     Ok(match row.get_ref(at)? {
         ValueRef::Null => None,
-        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
-        ValueRef::Integer(number) => Some(number.to_string()),
-        ValueRef::Real(number) => Some(number.to_string()),
+        ValueRef::Text(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+        value => Some(never_written(value)),
     })
+}
+
+/// Stands for a value of another storage class than was written: the same bytes in another class are compared, sorted
+/// and found otherwise. Starts with a character that no stored text starts with, so that it is not what the log says.
+fn never_written(value: ValueRef<'_>) -> String {
+    let text = match value {
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes),
+        ValueRef::Integer(_) | ValueRef::Real(_) | ValueRef::Null => "number".into(),
+    };
+    format!("\u{0}{}: {text}", value.data_type())
 }
 
 /// A value of another type is one that was never written.

@@ -339,6 +339,69 @@ fn every_tampering_is_found_and_named_on_postgres() {
     every_tampering_is_found_and_named(Ground::postgres);
 }
 
+/// Only SQLite keeps a value in another storage class than that of its column.
+#[test]
+fn verification_ends_though_keys_have_another_storage_class() {
+    for (sql, table) in [
+        ("update keys set id = cast(id as blob)", "keys"),
+        ("update versions set number = cast(number as blob)", "versions"),
+        ("update memories set id = substr(hex(id), 17)", "memories"),
+    ] {
+        let ground = Ground::sqlite();
+        let (engine, tenant) = ground.engine();
+        fill(&engine, tenant);
+        drop(engine);
+        assert!(ground.tamper(sql) > 0, "{sql}");
+        let (engine, tenant) = ground.engine();
+        let verified = verify(&engine, tenant);
+        let named =
+            |finding: &engine::Finding| finding.kind == table || (table == "memories" && finding.kind == "memory");
+        assert!(!verified.is_intact() && verified.findings.iter().any(named), "{sql}: {verified:#?}");
+    }
+}
+
+/// Such a value looks the same, but no comparison in SQL finds it: a ban in it bans nothing.
+#[test]
+fn a_value_of_another_storage_class_is_found() {
+    let columns = [
+        ("bans", "state"),
+        ("bans", "subject"),
+        ("memories", "path"),
+        ("memories", "state"),
+        ("memories", "updated_at"),
+        ("versions", "content"),
+        ("versions", "snapshot"),
+        ("versions", "actor"),
+        ("keys", "body"),
+        ("keys", "state"),
+        ("owners", "body"),
+        ("receipts", "parent"),
+        ("reviews", "state"),
+        ("scopes", "first"),
+        ("events", "happening"),
+    ];
+    for (table, column) in columns {
+        let ground = Ground::sqlite();
+        let (engine, tenant) = ground.engine();
+        fill(&engine, tenant);
+        drop(engine);
+        let sql = format!("update {table} set {column} = cast({column} as blob) where {column} is not null");
+        assert!(ground.tamper(&sql) > 0, "{sql}");
+        // Not through a start of the tenant, which reads some of it.
+        let engine = Engine::new(ground.open(), Arc::new(NoVectors), Arc::new(Ticks), Settings::default());
+        assert!(!verify(&engine, tenant).is_intact(), "{sql}");
+    }
+    let ground = Ground::sqlite();
+    let (engine, tenant) = ground.engine();
+    fill(&engine, tenant);
+    drop(engine);
+    let as_text = "lower(substr(hex(version), 1, 8) || '-' || substr(hex(version), 9, 4) || '-' ||
+        substr(hex(version), 13, 4) || '-' || substr(hex(version), 17, 4) || '-' || substr(hex(version), 21))";
+    assert!(ground.tamper(&format!("update memories set version = {as_text}")) > 0);
+    let (engine, tenant) = ground.engine();
+    assert!(!verify(&engine, tenant).is_intact());
+}
+
 fn a_changed_or_removed_event_breaks_the_chain(ground: impl Fn() -> Ground) {
     for (sql, seq) in [
         ("update events set happening = replace(happening, 'actor', 'author') where seq = 9", 9),
