@@ -34,7 +34,7 @@ pub use admin::export::{
     ExportedVersion, markdown,
 };
 pub use admin::import::{ImportReport, RefusedPiece};
-pub use admin::verification::{BrokenEntry, CheckedCounts, Checkpoint, Finding, FindingCode, Verification};
+pub use admin::verification::{BrokenEntry, CheckedCounts, Checkpoint, Finding, FindingCode, Repair, Verification};
 pub use consent::{Answer, AskedQuestion, ConsentRequest};
 pub use context::diagnose::{Diagnosis, SessionMemory, SessionReceipt, SessionReport};
 pub use context::turn::{Context, ContextRequest, RECEIPT_PENDING};

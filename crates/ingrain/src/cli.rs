@@ -10,7 +10,7 @@ use crate::caller::{Identity, SystemGrant};
 use crate::commands::{
     bench, completions, config, connect, context, copy, diagnose, doctor, episodes, events, export, forget, history,
     ingest, key, layers, list, mcp, memory, migrate, owners, patch, pin, pipeline, propose, quarantine, read, recall,
-    receipt, redact, remember, review, rollback, run, scan, search, serve, store, tenant, verify,
+    receipt, redact, remember, repair, review, rollback, run, scan, search, serve, store, tenant, verify,
 };
 
 /// Governed memory for AI agents: save, search, review, prove and forget what they learn
@@ -176,6 +176,7 @@ pub enum Command {
     /// Show the event log
     Events(events::EventsArgs),
     Verify(verify::VerifyArgs),
+    Repair(repair::RepairArgs),
     // Server.
     /// Serve REST, MCP and live events over HTTP
     Serve(serve::ServeArgs),

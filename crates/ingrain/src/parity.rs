@@ -100,6 +100,8 @@ const ONLY_HERE: &[&str] = &[
     "copy",
     "config",
     "doctor",
+    // Follows `verify`, by whoever runs the database.
+    "repair",
     "demo",
     "bench",
     "completions",

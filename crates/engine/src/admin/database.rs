@@ -30,8 +30,8 @@ impl Database<'_> {
     }
 
     /// Damaged pages, in words. Reads every page: slow on a large database.
-    pub fn check_integrity(&self) -> Result<Vec<String>, StoreError> {
-        self.backend.check_integrity()
+    pub fn check_integrity(&self, deep: bool) -> Result<Vec<String>, StoreError> {
+        self.backend.check_integrity(deep)
     }
 
     /// Waits until all queued changes are durable.

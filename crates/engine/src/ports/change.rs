@@ -6,8 +6,10 @@ use crate::gate::VersionedEntry;
 use crate::model::event::EventBody;
 use crate::model::guard::{Guard, Place};
 use crate::model::id::{MemoryId, TenantId, VersionId};
+use crate::model::memory::Memory;
 use crate::model::row::{Row, RowKind};
 use crate::model::write_digest::LoggedWrite;
+use crate::text::words::IndexedWords;
 
 /// One transaction. The backend checks all guards inside it, then applies the writes and appends the events; if one
 /// guard fails, nothing is written.
@@ -85,6 +87,19 @@ pub enum Write {
     SetEmbedding { memory: MemoryId, version: VersionId, embedding: crate::model::vector::Embedding },
     /// Adds to the digests of the change's log entry what the database holds already. Writes nothing else.
     Adopt(Vec<LoggedWrite>),
+    /// Writes everything that is derived from versions anew for these memories: live row, tags, row of the search
+    /// index. Not a new version. A memory that has a newer version by now is left as it is.
+    Rebuild(Vec<DerivedRows>),
+    /// Counts the memories of all places anew, removes rows of the search index that belong to no memory and moves the
+    /// generation of every place, so that other processes load it again.
+    RecountPlaces,
+}
+
+/// What the newest version of a memory says its derived rows must hold.
+#[derive(Debug, Clone)]
+pub struct DerivedRows {
+    pub memory: Memory,
+    pub words: IndexedWords,
 }
 
 /// Result of a commit.

@@ -29,7 +29,7 @@ use crate::model::vector::{Embedding, Vector};
 use crate::model::vocabulary::{Kind, Layer, ScopeKind, State, Trust};
 use crate::policy::Readable;
 use crate::ports::change::CommitResult;
-use crate::ports::scan::{LogEntry, ScanFrom, ScannedMemory, ScannedRow, ScannedVersion};
+use crate::ports::scan::{LogEntry, ScanFrom, ScannedMemory, ScannedPlace, ScannedRow, ScannedVersion};
 use crate::ports::scanned_change::ScannedChange;
 use crate::text::words::{IndexedWords, QueryWords};
 
@@ -155,6 +155,8 @@ pub trait Backend: Send + Sync {
         from: &ScanFrom<String>,
         limit: usize,
     ) -> Result<Vec<ScannedRow>, StoreError>;
+    /// All places with their counters, for verification.
+    fn scan_places(&self, tenant: TenantId) -> Result<Vec<ScannedPlace>, StoreError>;
 
     // Diagnosis.
 
@@ -163,7 +165,8 @@ pub trait Backend: Send + Sync {
     /// Writes a little where a save would write. Fails where the disk is full or the database is read-only.
     fn probe_write(&self) -> Result<(), StoreError>;
     /// Descriptions of damage, found by reading the whole file; slow. Empty for Postgres, which checks its own pages.
-    fn check_integrity(&self) -> Result<Vec<String>, StoreError>;
+    /// `deep`: also that every index holds what its table does.
+    fn check_integrity(&self, deep: bool) -> Result<Vec<String>, StoreError>;
 }
 
 /// Receives the result of a queued change. Called at most once.

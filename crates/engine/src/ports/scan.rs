@@ -3,6 +3,7 @@
 use crate::model::id::MemoryId;
 use crate::model::row::RowKind;
 use crate::model::write_digest::{RowColumns, VersionColumns, WriteDigest};
+use crate::text::words::IndexedWords;
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -84,6 +85,17 @@ pub struct ScannedMemory {
     pub version: Option<(String, String)>,
     /// Whether the columns of its row in the recall index are the same as here.
     pub is_indexed: bool,
+    /// The words it is found by; `None` where they cannot be read.
+    pub words: Option<IndexedWords>,
+}
+
+/// The row of a place, with what it counts.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ScannedPlace {
+    /// Store and scope, for people.
+    pub name: String,
+    /// Each counter: its name, what is stored and what it must be. All of one moment.
+    pub counters: Vec<(&'static str, i64, i64)>,
 }
 
 /// A stored side record; the body as text.

@@ -256,7 +256,7 @@ fn check_database(config: &Config, deep: bool) -> (Vec<Check>, Option<BackendHea
     let file = assemble::database_path(config).is_ok();
     let mut checks = vec![good_check("database", opened)];
     // Only for files: Postgres checks its own pages.
-    checks.extend(file.then(|| check_pages(session.engine.database().check_integrity())));
+    checks.extend(file.then(|| check_pages(session.engine.database().check_integrity(deep))));
     checks.extend([
         good_check("migrations", format!("at number {}", health.migration)),
         good_check("memories", size),
@@ -298,7 +298,7 @@ fn check_data(session: &assemble::Session) -> Vec<Check> {
                     verified.broken.iter().map(|broken| format!("log entry {}: {}", broken.seq, broken.reason));
                 let named = verified.findings.iter().map(ToString::to_string);
                 let detail = broken.chain(named).take(ROWS_NAMED_MAX).collect::<Vec<_>>().join("\n");
-                let hint = "`ingrain verify` lists everything; restore a backup, or `ingrain forget` what was planted";
+                let hint = "`ingrain verify` lists everything; run `ingrain repair`, or restore a backup";
                 Check { name: "data", verdict: CheckStatus::Failed, detail, hint: Some(hint.to_owned()) }
             }
         })

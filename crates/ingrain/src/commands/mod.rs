@@ -36,6 +36,7 @@ pub mod recall;
 pub mod receipt;
 pub mod redact;
 pub mod remember;
+pub mod repair;
 mod rescan;
 pub mod review;
 pub mod rollback;
@@ -159,6 +160,7 @@ fn run_with_session(
         Command::Upkeep => upkeep::run(&job),
         Command::Events(command) => command.run(&job),
         Command::Verify(command) => command.run(&job),
+        Command::Repair(command) => command.run(&job),
         Command::Scan(command) => command.run_on_database(&job),
         // Handled by `run`; listed so that the compiler asks about every new command.
         Command::Tenant(_)

@@ -15,7 +15,7 @@ use engine::model::row::{Row, RowFilter, RowKind};
 use engine::model::vocabulary::{EvidenceKind, Kind};
 use engine::policy::Readable;
 use engine::ports::change::CommitResult;
-use engine::ports::scan::{LogEntry, ScanFrom, ScannedMemory, ScannedRow, ScannedVersion};
+use engine::ports::scan::{LogEntry, ScanFrom, ScannedMemory, ScannedPlace, ScannedRow, ScannedVersion};
 use engine::ports::scanned_change::ScannedChange;
 use engine::ports::{
     Address, Backend, BackendHealth, CandidateQuery, CandidateSet, Clock, Filter, PageRequest, PlaceState, Tenant,
@@ -253,8 +253,11 @@ impl Backend for Torn {
     ) -> Result<Vec<ScannedRow>, StoreError> {
         self.whole.scan_rows(tenant, kind, from, limit)
     }
-    fn check_integrity(&self) -> Result<Vec<String>, StoreError> {
-        self.whole.check_integrity()
+    fn scan_places(&self, tenant: TenantId) -> Result<Vec<ScannedPlace>, StoreError> {
+        self.whole.scan_places(tenant)
+    }
+    fn check_integrity(&self, deep: bool) -> Result<Vec<String>, StoreError> {
+        self.whole.check_integrity(deep)
     }
     fn health(&self) -> Result<BackendHealth, StoreError> {
         self.whole.health()

@@ -33,5 +33,6 @@ mod skills;
 mod stored_strings;
 mod summaries;
 mod tour;
+mod verification;
 mod window;
 mod world;

@@ -17,7 +17,7 @@ use tokio_postgres::Row;
 
 use super::fault::Fault;
 use super::row_codec::{Statement, params, read_column, read_count, to_json, to_micros};
-use super::{entry, erase, events, guards, records, scopes};
+use super::{entry, erase, events, guards, rebuild, records, scopes};
 use crate::digests::row_columns;
 
 /// The last number of each of a tenant's sequences.
@@ -38,6 +38,8 @@ pub(super) struct CurrentState {
     pub(super) snapshots: erase::VersionSnapshots,
     /// Ids and version numbers of the memories in places to be erased.
     pub(super) erased: HashMap<Place, Vec<(MemoryId, u32)>>,
+    /// What is stored about memories to be rebuilt.
+    pub(super) rebuilt: HashMap<MemoryId, rebuild::StoredMemory>,
     /// The stored form of records to be touched, by id.
     pub(super) touched: HashMap<String, SideRow>,
     /// Digests of what is written, for the log entry.
@@ -69,6 +71,7 @@ pub(super) fn change_queries(change: &Change) -> Vec<Statement> {
                 statements.push(erase::memories_query(tenant, place));
             }
             Write::TouchRow(row) => statements.push(records::row_query(tenant, row.kind, &row.id)),
+            Write::Rebuild(memories) => statements.extend(rebuild::rebuild_queries(tenant, memories)),
             Write::Redact { memory, versions } => statements.push(erase::versions_query(tenant, *memory, versions)),
             _ => {}
         }
@@ -138,6 +141,7 @@ fn read_current_state(change: &Change, mut results: impl Iterator<Item = Vec<Row
                 state.touched.extend(stored.map(|stored| (row.id.clone(), stored)));
             }
             Write::Redact { memory, .. } => erase::read_snapshots(&next(), *memory, &mut state)?,
+            Write::Rebuild(memories) => rebuild::read_stored(memories, &mut next, &mut state)?,
             _ => {}
         }
     }
@@ -198,6 +202,8 @@ fn plan_write(
             statements.push(entry::set_embedding(head, *memory, *version, embedding));
         }
         Write::Adopt(writes) => writes.iter().for_each(|write| state.digests.add(write)),
+        Write::Rebuild(memories) => rebuild::rebuild_memories(head, state, statements, memories)?,
+        Write::RecountPlaces => statements.push(rebuild::recount_places(head)),
     }
     Ok(())
 }

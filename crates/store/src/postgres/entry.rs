@@ -124,7 +124,7 @@ pub(super) fn write_entry(
     // The content is the same, so its vector still fits.
     let keep_vector =
         entry.embedding().is_none() && previous_row.is_some_and(|previous_row| previous_row.sha256 == memory.sha256);
-    statements.push(write_recall_row(scope, seq, entry, keep_vector));
+    statements.push(write_recall_row(scope, seq, memory, entry.words(), entry.embedding(), keep_vector));
     // A later write of the same change follows this version, which the database does not show yet.
     state.versions.insert(memory.id, after);
     Ok(())
@@ -141,7 +141,7 @@ fn check_previous(state: &CurrentState, memory: &Memory, previous: VersionId) ->
         .ok_or_else(conflict)?)
 }
 
-fn insert_scope(head: &Head, scope: i64, place: &Place) -> Statement {
+pub(super) fn insert_scope(head: &Head, scope: i64, place: &Place) -> Statement {
     let (first, second) = place.scope.name_columns();
     Statement::new(
         "insert into scopes (tenant, id, store, kind, first, second)
@@ -150,7 +150,7 @@ fn insert_scope(head: &Head, scope: i64, place: &Place) -> Statement {
     )
 }
 
-fn write_memory_row(scope: i64, memory: &Memory, exists: bool) -> Statement {
+pub(super) fn write_memory_row(scope: i64, memory: &Memory, exists: bool) -> Statement {
     let sql = if exists {
         "update memories
          set scope = $3, state = $4, kind = $5, layer = $6, trust = $7, path = $8, sha256 = $9, always_inject = $10,
@@ -231,7 +231,7 @@ fn insert_version(entry: &VersionedEntry, snapshot: String, evidence: String) ->
     )
 }
 
-fn write_tags(statements: &mut Vec<Statement>, memory: &Memory, replace: bool) {
+pub(super) fn write_tags(statements: &mut Vec<Statement>, memory: &Memory, replace: bool) {
     let (tenant, id) = (memory.tenant.0, memory.id.0);
     if replace {
         statements.push(Statement::new("delete from tags where tenant = $1 and memory = $2", params![tenant, id]));
@@ -256,13 +256,19 @@ fn update_scope_counts(memory: &Memory, scope: i64, seq: i64, (live, len): (i64,
 }
 
 /// Writes the row of the recall index under a new sequence number. `keep_vector`: the stored vector stays.
-fn write_recall_row(scope: i64, seq: i64, entry: &VersionedEntry, keep_vector: bool) -> Statement {
-    let memory = entry.memory();
+pub(super) fn write_recall_row(
+    scope: i64,
+    seq: i64,
+    memory: &Memory,
+    words: &IndexedWords,
+    embedding: Option<&Embedding>,
+    keep_vector: bool,
+) -> Statement {
     // A forgotten memory has no words and no vector.
     let is_forgotten = memory.state == State::Tombstoned;
-    let embedding = entry.embedding().filter(|_| !is_forgotten);
+    let embedding = embedding.filter(|_| !is_forgotten);
     let no_words = IndexedWords::default();
-    let words = if is_forgotten { &no_words } else { entry.words() };
+    let words = if is_forgotten { &no_words } else { words };
     let (once, often, times, len) = recall::word_columns(words);
     let assign = |column: &str| match keep_vector && !is_forgotten {
         true => format!("{column} = recall.{column}"),

@@ -14,6 +14,7 @@ mod listen_notify;
 mod memories;
 mod migrate;
 mod pool;
+mod rebuild;
 mod recall;
 mod records;
 mod row_codec;
@@ -34,7 +35,7 @@ use engine::model::memory::{Memory, Version};
 use engine::model::row::{Row, RowFilter, RowKind};
 use engine::policy::Readable;
 use engine::ports::change::{Change, CommitResult};
-use engine::ports::scan::{LogEntry, ScanFrom, ScannedMemory, ScannedRow, ScannedVersion};
+use engine::ports::scan::{LogEntry, ScanFrom, ScannedMemory, ScannedPlace, ScannedRow, ScannedVersion};
 use engine::ports::scanned_change::ScannedChange;
 use engine::ports::{
     Address, Backend, BackendHealth, CandidateQuery, CandidateSet, Filter, PageRequest, PlaceState, Tenant,
@@ -281,7 +282,11 @@ impl Backend for Postgres {
         self.block_on(scan::scan_rows(&self.pool, tenant, kind, from, limit))
     }
 
-    fn check_integrity(&self) -> Result<Vec<String>, StoreError> {
+    fn scan_places(&self, tenant: TenantId) -> Result<Vec<ScannedPlace>, StoreError> {
+        self.block_on(scan::scan_places(&self.pool, tenant))
+    }
+
+    fn check_integrity(&self, _deep: bool) -> Result<Vec<String>, StoreError> {
         // Left to the server, which checks its own pages.
         Ok(Vec::new())
     }

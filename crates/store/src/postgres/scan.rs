@@ -3,12 +3,13 @@
 use engine::model::id::{MemoryId, TenantId};
 use engine::model::live_row::join_tags;
 use engine::model::row::RowKind;
-use engine::ports::scan::{LogEntry, ScanFrom, ScannedMemory, ScannedRow, ScannedVersion};
+use engine::ports::scan::{LogEntry, ScanFrom, ScannedMemory, ScannedPlace, ScannedRow, ScannedVersion};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
 use super::fault::Fault;
 use super::pool::Pool;
+use super::recall::read_words;
 use super::row_codec::{Param, Statement, params, read_column, read_count, row_limit};
 
 async fn query(pool: &Pool, tenant: TenantId, statement: Statement) -> Result<Vec<Row>, Fault> {
@@ -121,7 +122,7 @@ pub(super) async fn scan_memories(
              (m.number, m.state, m.kind, m.layer, m.trust, m.author, m.updated_at, m.expires_at, m.scope), false),
            s.store, s.kind, s.first, s.second, m.state, m.kind, m.layer, m.trust, m.path, m.sha256, m.always_inject,
            m.importance, m.session, m.turn, m.expires_at, m.created_at, m.updated_at, m.number, m.version, m.author,
-           m.summary, t.tags, m.tenant
+           m.summary, t.tags, m.tenant, r.memory is not null, r.once, r.often, r.times, r.len
          from (select * from memories m where m.tenant = $1 {condition} order by m.id limit $2) m
          left join scopes s on s.tenant = m.tenant and s.id = m.scope
          left join versions v on v.tenant = m.tenant and v.memory = m.id and v.number = m.number
@@ -167,7 +168,35 @@ fn read_memory(row: &Row) -> Result<ScannedMemory, Fault> {
         columns,
         version: text(2)?.zip(text(3)?),
         is_indexed: read_column(row, 4)?,
+        words: if read_column(row, 28)? { Some(read_words(row, 29)?) } else { None },
     })
+}
+
+pub(super) async fn scan_places(pool: &Pool, tenant: TenantId) -> Result<Vec<ScannedPlace>, Fault> {
+    let statement = Statement::new(
+        "select s.store, s.kind, s.first, s.live, s.live_len, coalesce(c.live, 0), coalesce(c.len, 0)
+         from scopes s
+         left join (
+           select m.scope, count(*) as live, sum(r.len)::bigint as len
+           from memories m
+           left join recall r on r.tenant = m.tenant and r.memory = m.id
+           where m.tenant = $1 and m.state = 'active'
+           group by m.scope) c on c.scope = s.id
+         where s.tenant = $1
+         order by s.id",
+        params![tenant.0],
+    );
+    let place = |row: &Row| {
+        let text = |at| read_column::<String>(row, at);
+        Ok(ScannedPlace {
+            name: format!("{}/{} {}", text(0)?, text(1)?, text(2)?).trim_end().to_owned(),
+            counters: vec![
+                ("the number of its active memories", read_column(row, 3)?, read_column(row, 5)?),
+                ("the length of its active memories", read_column(row, 4)?, read_column(row, 6)?),
+            ],
+        })
+    };
+    query(pool, tenant, statement).await?.iter().map(place).collect()
 }
 
 pub(super) async fn scan_rows(

@@ -15,7 +15,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use super::fault::Fault;
 use super::row_codec::{id_bytes, to_json, to_micros};
-use super::{entry, erase, events, guards, records, scopes};
+use super::{entry, erase, events, guards, rebuild, records, scopes};
 use crate::digests::row_columns;
 
 /// The last number of each of a tenant's sequences, with counters that are ahead of their rows.
@@ -164,7 +164,9 @@ fn writes_rows(write: &Write) -> bool {
         | Write::Redact { .. }
         | Write::Erase { .. }
         | Write::SetEmbedding { .. }
-        | Write::Adopt(_) => false,
+        | Write::Adopt(_)
+        | Write::Rebuild(_)
+        | Write::RecountPlaces => false,
     }
 }
 
@@ -183,7 +185,14 @@ fn apply_write(
 ) -> Result<u64, Fault> {
     let tenant = change.tenant;
     // These change the same counters by SQL, so the pending ones must be in the row.
-    if matches!(write, Write::Redact { .. } | Write::Erase { .. } | Write::SetEmbedding { .. }) {
+    if matches!(
+        write,
+        Write::Redact { .. }
+            | Write::Erase { .. }
+            | Write::SetEmbedding { .. }
+            | Write::Rebuild(_)
+            | Write::RecountPlaces
+    ) {
         head.flush_counts(conn)?;
     }
     match write {
@@ -212,6 +221,8 @@ fn apply_write(
             entry::set_embedding(conn, head, *memory, *version, embedding)?
         }
         Write::Adopt(writes) => writes.iter().for_each(|write| digests.add(write)),
+        Write::Rebuild(memories) => rebuild::rebuild_memories(conn, head, memories)?,
+        Write::RecountPlaces => rebuild::recount_places(conn, head)?,
     }
     Ok(0)
 }

@@ -9,6 +9,7 @@ use engine::model::snapshot::Snapshot;
 use engine::model::vector::Embedding;
 use engine::model::vocabulary::State;
 use engine::model::write_digest::WriteDigests;
+use engine::text::words::IndexedWords;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::commit::Head;
@@ -31,7 +32,8 @@ pub(super) fn write_entry(
         Some(previous) => Some(check_previous(conn, memory, previous)?),
     };
     let seq = head.next_recall_seq();
-    write_memory_row(conn, scope, seq, memory, entry.previous()).map_err(|fault| map_path_conflict(fault, memory))?;
+    write_memory_row(conn, scope, seq, memory, entry.previous().is_some())
+        .map_err(|fault| map_path_conflict(fault, memory))?;
     insert_version(conn, entry, digests)?;
     let live = i64::from(memory.state.is_live())
         - previous_row.as_ref().map_or(0, |previous_row| i64::from(previous_row.live));
@@ -70,22 +72,22 @@ fn check_previous(conn: &Connection, memory: &Memory, previous: VersionId) -> Re
     .ok_or_else(|| StoreError::Guard(Guard::VersionIs { memory: memory.id, version: previous }).into())
 }
 
-fn write_memory_row(
+pub(super) fn write_memory_row(
     conn: &Connection,
     scope: i64,
     seq: u64,
     memory: &Memory,
-    previous: Option<VersionId>,
+    exists: bool,
 ) -> Result<(), Fault> {
-    let sql = match previous {
-        None => {
+    let sql = match exists {
+        false => {
             "insert into memories (tenant, id, scope, state, kind, layer, trust, path, sha256, always_inject,
                importance, session, expires_at, created_at, updated_at, number, version, summary, author, fade, turn,
                tags, recall_seq)
              values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
                ?22, ?23)"
         }
-        Some(_) => {
+        true => {
             "update memories
              set scope = ?3, state = ?4, kind = ?5, layer = ?6, trust = ?7, path = ?8, sha256 = ?9,
                always_inject = ?10, importance = ?11, session = ?12, expires_at = ?13, created_at = ?14,
@@ -171,7 +173,7 @@ fn write_recall_row(
     previous_row: Option<PreviousVersion>,
 ) -> Result<(), Fault> {
     let memory = entry.memory();
-    let (tenant, id) = (id_bytes(memory.tenant.0), id_bytes(memory.id.0));
+    let tenant = id_bytes(memory.tenant.0);
     let mut vector = entry.embedding().map(|embedding| (embedding.model.clone(), embedding.vector.to_bytes()));
     if let Some(previous_row) = previous_row {
         // The content is the same, so its vector still fits.
@@ -191,6 +193,18 @@ fn write_recall_row(
             previous_row.recall_seq,
         ))?;
     }
+    insert_recall_row(conn, scope, seq, memory, entry.words(), vector)
+}
+
+/// `vector`: its model and bytes.
+pub(super) fn insert_recall_row(
+    conn: &Connection,
+    scope: i64,
+    seq: u64,
+    memory: &Memory,
+    words: &IndexedWords,
+    vector: Option<(String, Vec<u8>)>,
+) -> Result<(), Fault> {
     // A forgotten memory has no words and no vector. Its row stays, so that index partitions in memory drop the old
     // one.
     let is_forgotten = memory.state == State::Tombstoned;
@@ -201,10 +215,10 @@ fn write_recall_row(
          values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
     )?
     .execute(rusqlite::params![
-        tenant,
+        id_bytes(memory.tenant.0),
         scope,
         seq,
-        id,
+        id_bytes(memory.id.0),
         memory.version_number,
         memory.state.as_str(),
         memory.kind.as_str(),
@@ -213,7 +227,7 @@ fn write_recall_row(
         memory.author,
         to_micros(memory.updated_at),
         memory.expires_at.map(to_micros),
-        if is_forgotten { Vec::new() } else { entry.words().to_bytes() },
+        if is_forgotten { Vec::new() } else { words.to_bytes() },
         model,
         vector,
     ])?;

@@ -32,9 +32,10 @@ pub(super) fn probe_write(database: &Path) -> Result<(), StoreError> {
     opened.and_then(write).map_err(unwritable)
 }
 
-/// Reads every page; returns what SQLite finds wrong.
-pub(super) fn find_damage(conn: &Connection) -> Result<Vec<String>, Fault> {
-    let mut statement = conn.prepare(&format!("pragma quick_check({DAMAGE_MAX})"))?;
+/// Reads every page; returns what SQLite finds wrong. `deep`: compares every index with its table, which takes longer.
+pub(super) fn find_damage(conn: &Connection, deep: bool) -> Result<Vec<String>, Fault> {
+    let check = if deep { "integrity_check" } else { "quick_check" };
+    let mut statement = conn.prepare(&format!("pragma {check}({DAMAGE_MAX})"))?;
     let lines = statement.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
     Ok(lines.into_iter().filter(|line| line != "ok").collect())
 }

@@ -17,6 +17,7 @@ mod health;
 mod memories;
 mod migrate;
 mod pool;
+mod rebuild;
 mod recall;
 mod records;
 mod row_codec;
@@ -38,7 +39,7 @@ use engine::model::memory::{Memory, Version};
 use engine::model::row::{Row, RowFilter, RowKind};
 use engine::policy::Readable;
 use engine::ports::change::CommitResult;
-use engine::ports::scan::{LogEntry, ScanFrom, ScannedMemory, ScannedRow, ScannedVersion};
+use engine::ports::scan::{LogEntry, ScanFrom, ScannedMemory, ScannedPlace, ScannedRow, ScannedVersion};
 use engine::ports::scanned_change::ScannedChange;
 use engine::ports::{
     Address, Backend, BackendHealth, CandidateQuery, CandidateSet, Filter, PageRequest, PlaceState, StoreCallback,
@@ -346,8 +347,12 @@ impl Backend for Sqlite {
         self.with_reader(|conn| scan::scan_rows(conn, tenant, kind, from, limit))
     }
 
-    fn check_integrity(&self) -> Result<Vec<String>, StoreError> {
-        self.with_reader(health::find_damage)
+    fn scan_places(&self, tenant: TenantId) -> Result<Vec<ScannedPlace>, StoreError> {
+        self.with_reader(|conn| scan::scan_places(conn, tenant))
+    }
+
+    fn check_integrity(&self, deep: bool) -> Result<Vec<String>, StoreError> {
+        self.with_reader(|conn| health::find_damage(conn, deep))
     }
 
     fn health(&self) -> Result<BackendHealth, StoreError> {

@@ -4,7 +4,8 @@
 use engine::model::id::{MemoryId, TenantId};
 use engine::model::live_row::join_tags;
 use engine::model::row::RowKind;
-use engine::ports::scan::{LogEntry, ScanFrom, ScannedMemory, ScannedRow, ScannedVersion};
+use engine::ports::scan::{LogEntry, ScanFrom, ScannedMemory, ScannedPlace, ScannedRow, ScannedVersion};
+use engine::text::words::IndexedWords;
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 use uuid::Uuid;
@@ -140,7 +141,7 @@ pub(super) fn scan_memories(
              and r.expires_at is m.expires_at and r.memory is m.id,
            s.store, s.kind, s.first, s.second, m.state, m.kind, m.layer, m.trust, m.path, m.sha256, m.always_inject,
            m.importance, m.session, m.turn, m.expires_at, m.created_at, m.updated_at, m.number, m.version, m.author,
-           m.summary, m.tags, m.tenant
+           m.summary, m.tags, m.tenant, r.words
          from (select * from memories m where m.tenant = ?1 {condition} order by m.id limit {limit}) m
          left join scopes s on s.tenant = m.tenant and s.id = m.scope
          left join versions v on v.tenant = m.tenant and v.memory = m.id and v.number = m.number
@@ -186,7 +187,45 @@ fn read_memory(row: &Row<'_>) -> Result<ScannedMemory, Fault> {
         columns,
         version: optional_text(row, 2)?.zip(optional_text(row, 3)?),
         is_indexed: integer(row, 4)? == 1,
+        words: match row.get_ref(LAST_LIVE_COLUMN + 1)? {
+            // Of a forgotten memory.
+            ValueRef::Blob([]) => Some(IndexedWords::default()),
+            ValueRef::Blob(bytes) => IndexedWords::from_bytes(bytes),
+            _ => None,
+        },
     })
+}
+
+pub(super) fn scan_places(conn: &Connection, tenant: TenantId) -> Result<Vec<ScannedPlace>, Fault> {
+    let mut statement = conn.prepare_cached(
+        "select s.store, s.kind, s.first, s.live, s.recall_seq, coalesce(m.live, 0), coalesce(m.rows, 0),
+           coalesce(m.newest, 0), coalesce(r.rows, 0)
+         from scopes s
+         left join (
+           select scope, sum(state = 'active') as live, count(*) as rows, max(recall_seq) as newest
+           from memories
+           where tenant = ?1
+           group by scope) m on m.scope = s.id
+         left join (select scope, count(*) as rows from recall where tenant = ?1 group by scope) r on r.scope = s.id
+         where s.tenant = ?1
+         order by s.id",
+    )?;
+    let mut rows = statement.query([id_bytes(tenant.0)])?;
+    let mut places = Vec::new();
+    while let Some(row) = rows.next()? {
+        let name = format!("{}/{} {}", text(row, 0)?, text(row, 1)?, text(row, 2)?);
+        let (recall_seq, newest) = (integer(row, 4)?, integer(row, 7)?);
+        places.push(ScannedPlace {
+            name: name.trim_end().to_owned(),
+            counters: vec![
+                ("the number of its active memories", integer(row, 3)?, integer(row, 5)?),
+                ("the number of its rows in the search index", integer(row, 8)?, integer(row, 6)?),
+                // It may be ahead.
+                ("the number of its newest row in the search index", recall_seq, recall_seq.max(newest)),
+            ],
+        });
+    }
+    Ok(places)
 }
 
 pub(super) fn scan_rows(

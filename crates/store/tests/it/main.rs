@@ -9,6 +9,7 @@ mod lost_answer;
 mod parity;
 mod plans;
 mod postgres;
+mod repair;
 mod sealed;
 mod server;
 mod trust;

@@ -127,7 +127,7 @@ fn engine_on(backend: Arc<dyn Backend>) -> (Engine, TenantId) {
     (engine, tenant)
 }
 
-fn note(content: &str) -> Draft {
+pub(crate) fn note(content: &str) -> Draft {
     Draft {
         store: "conversation_memory".to_owned(),
         content: content.to_owned(),
@@ -136,11 +136,11 @@ fn note(content: &str) -> Draft {
     }
 }
 
-fn agent(tenant: TenantId) -> Caller {
+pub(crate) fn agent(tenant: TenantId) -> Caller {
     Caller { run: Some("r1".to_owned()), ..Caller::agent(tenant, "triage").in_conversation("c1") }
 }
 
-fn saved(engine: &Engine, caller: &Caller, draft: Draft) -> MemoryId {
+pub(crate) fn saved(engine: &Engine, caller: &Caller, draft: Draft) -> MemoryId {
     match engine.remember(caller, draft).expect("answers") {
         Remembered::Saved(saved) => saved.memory.id,
         other => panic!("{other:?}"),
@@ -188,12 +188,12 @@ fn whole_redaction(memory: MemoryId) -> engine::RedactionRequest {
     engine::RedactionRequest { memory, versions: None, reason: "private".to_owned(), may_return: false }
 }
 
-fn verify(engine: &Engine, tenant: TenantId) -> Verification {
+pub(crate) fn verify(engine: &Engine, tenant: TenantId) -> Verification {
     engine.verify(&Caller::admin(tenant)).expect("verifies")
 }
 
 #[track_caller]
-fn assert_intact(engine: &Engine, tenant: TenantId) {
+pub(crate) fn assert_intact(engine: &Engine, tenant: TenantId) {
     let verified = verify(engine, tenant);
     assert!(verified.is_intact() && verified.unsettled == 0, "{verified:#?}");
     assert_eq!(verified.uncovered, 0);
@@ -735,7 +735,7 @@ fn sixty_corrupted_pages_are_all_found() {
             Ok(verified) => !verified.is_intact(),
             Err(_) => true,
         };
-        let is_noticed = is_noticed || engine.database().check_integrity().is_ok_and(|damage| !damage.is_empty());
+        let is_noticed = is_noticed || engine.database().check_integrity(true).is_ok_and(|damage| !damage.is_empty());
         if shown(&engine, tenant) != before {
             changed += 1;
         }

@@ -21,10 +21,12 @@ impl Engine {
             return Err(Error::conflict("conflict.damaged", message));
         }
         let adopted = scan.uncovered.len() as u64;
-        if adopted == 0 {
+        if scan.is_strict {
             return Ok(0);
         }
-        let mut batches = scan.uncovered.chunks(BATCH_WRITES).peekable();
+        // With nothing left to adopt the log still has to say that it covers everything from here on.
+        let empty: &[LoggedWrite] = &[];
+        let mut batches = scan.uncovered.chunks(BATCH_WRITES).chain((adopted == 0).then_some(empty)).peekable();
         while let Some(batch) = batches.next() {
             let mut writes: Vec<LoggedWrite> =
                 batch.iter().map(|write| LoggedWrite::Adopted(Box::new(write.clone()))).collect();

@@ -5,15 +5,18 @@ use std::hash::Hash;
 
 use super::log_replay::{Key, LogReplay};
 use super::{Finding, FindingCode, PAGE_ROWS, Verification};
+use crate::gate::index_memory;
 use crate::model::error::StoreError;
 use crate::model::id::{MemoryId, TenantId};
 use crate::model::live_row::{LIVE_COLUMNS, live_columns};
 use crate::model::memory::Memory;
 use crate::model::row::RowKind;
+use crate::model::vocabulary::State;
 use crate::model::write_digest::{LoggedRow, LoggedWrite, WriteDigest, is_covered};
 use crate::ports::Backend;
 use crate::ports::scan::{ScanFrom, ScannedMemory, ScannedRow, ScannedVersion};
 use crate::text::digest::content_sha256;
+use crate::text::words::IndexedWords;
 
 /// How often a row is read again that a live server changed meanwhile.
 const ROUNDS_MAX: usize = 8;
@@ -40,6 +43,8 @@ pub(super) struct DataScan {
     /// Tables that could not be read to the end: `None` for versions. Nothing is said to be missing from them.
     unread: Vec<Option<RowKind>>,
     is_live_unread: bool,
+    /// Everything must be in the log: nothing is left to adopt.
+    pub(super) is_strict: bool,
 }
 
 impl DataScan {
@@ -55,6 +60,7 @@ impl DataScan {
         let scanned_to = replay.seq();
         self.scan_versions(backend, tenant, replay, verified)?;
         self.scan_memories(backend, tenant, replay, verified)?;
+        scan_places(backend, tenant, verified)?;
         for kind in RowKind::ALL.iter().copied().filter(|kind| is_covered(*kind)) {
             self.scan_rows(backend, tenant, kind, replay, verified)?;
         }
@@ -62,6 +68,7 @@ impl DataScan {
         self.find_missing(replay, scanned_to, verified);
         self.settle_suspects(backend, tenant, replay, verified)?;
         verified.uncovered = self.uncovered.len() as u64;
+        self.is_strict = replay.is_strict();
         Ok(())
     }
 
@@ -151,7 +158,7 @@ impl DataScan {
         let (id, number) = (memory.id, memory.number);
         let key = Key::of_version(id, number);
         let finding = |code, reason: String| {
-            let finding = Finding::of_memory(code, id, number, reason);
+            let finding = Finding::of_live_row(code, id, number, reason);
             match &memory.version {
                 Some((snapshot, _)) => finding.with_snapshot_name(snapshot),
                 None => finding,
@@ -159,16 +166,17 @@ impl DataScan {
         };
         let is_logged = replay.logged_mut(key).map(|logged| logged.live_seen = true).is_some();
         // Both from one query, so no later entry explains a difference.
-        match memory.version.as_ref().map(|(snapshot, content)| expected_columns(snapshot, content)) {
+        match memory.version.as_ref().map(|(snapshot, content)| read_newest(snapshot, content)) {
             None => {
                 let reason = "its row names a version that does not exist".to_owned();
                 verified.add_finding(finding(FindingCode::LiveRowDiffers, reason));
             }
             Some(None) => {
-                let reason = "its newest version cannot be read".to_owned();
-                verified.add_finding(finding(FindingCode::Unreadable, reason));
+                let reason = "its newest version cannot be read";
+                verified.add_finding(Finding::of_memory(FindingCode::Unreadable, id, number, reason));
             }
-            Some(Some(expected)) => {
+            Some(Some(newest)) => {
+                let expected = live_columns(&newest);
                 // A program from before the log covered the data may have chosen another line for lists.
                 let is_compared = |name: &str| is_logged || name != "summary";
                 let differing: Vec<&str> = LIVE_COLUMNS
@@ -182,6 +190,9 @@ impl DataScan {
                     verified.add_finding(finding(FindingCode::LiveRowDiffers, reason));
                 } else if !memory.is_indexed {
                     let reason = "its row in the search index differs from it".to_owned();
+                    verified.add_finding(finding(FindingCode::IndexDiffers, reason));
+                } else if is_logged && memory.words.as_ref() != Some(&indexed_words(&newest)) {
+                    let reason = "it is not found by its own words".to_owned();
                     verified.add_finding(finding(FindingCode::IndexDiffers, reason));
                 }
             }
@@ -257,7 +268,7 @@ impl DataScan {
                 });
             } else if key.kind.is_none() && !logged.live_seen && !self.is_live_unread && replay.is_newest(key) {
                 let reason = "its row is missing or does not name this version";
-                missing.push(Finding::of_memory(FindingCode::Missing, memory, key.number, reason));
+                missing.push(Finding::of_live_row(FindingCode::Missing, memory, key.number, reason));
             } else {
                 continue;
             }
@@ -338,11 +349,36 @@ fn compare(replay: &mut LogReplay, key: Key, digest: WriteDigest) -> Comparison 
     }
 }
 
-/// What the live row must hold; `None` where the snapshot cannot be read.
-fn expected_columns(snapshot: &str, content: &str) -> Option<Vec<Option<String>>> {
+/// Compares the counters of places with what they count.
+fn scan_places(backend: &dyn Backend, tenant: TenantId, verified: &mut Verification) -> Result<(), StoreError> {
+    let Some(places) = readable(backend.scan_places(tenant), "scopes", verified)? else { return Ok(()) };
+    for place in places {
+        let differing: Vec<String> = place
+            .counters
+            .iter()
+            .filter(|(_, stored, counted)| stored != counted)
+            .map(|(name, stored, counted)| format!("{name} is {stored} and must be {counted}"))
+            .collect();
+        if !differing.is_empty() {
+            verified.add_finding(Finding::of_place(place.name, differing.join(", ")));
+        }
+    }
+    Ok(())
+}
+
+/// The memory as its version says; `None` where the snapshot cannot be read.
+pub(super) fn read_newest(snapshot: &str, content: &str) -> Option<Memory> {
     let mut memory: Memory = serde_json::from_str(snapshot).ok()?;
     content.clone_into(&mut memory.content);
-    Some(live_columns(&memory))
+    Some(memory)
+}
+
+/// The words that the search index must have. A forgotten or redacted memory has none; no other text is empty.
+pub(super) fn indexed_words(memory: &Memory) -> IndexedWords {
+    match memory.state == State::Tombstoned || memory.content.is_empty() {
+        true => IndexedWords::default(),
+        false => index_memory(memory),
+    }
 }
 
 /// Where the pages of a table ended.

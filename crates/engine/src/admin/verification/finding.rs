@@ -16,8 +16,22 @@ vocabulary! {
         NotInLog = "not_in_log",
         LiveRowDiffers = "live_row_differs",
         IndexDiffers = "index_differs",
+        CountersDiffer = "counters_differ",
         Unreadable = "unreadable",
     }
+}
+
+/// Where the damage is: what a repair goes by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum DamagedPart {
+    /// Stored once: a version, or a table that memories are rebuilt from or in.
+    Version,
+    /// Derived from the newest version of the memory.
+    LiveRow(MemoryId),
+    /// Counters of a place, derived from its memories.
+    Place,
+    /// Stored once, but no memory depends on it.
+    Record,
 }
 
 /// One thing that is not as the log says.
@@ -39,6 +53,8 @@ pub struct Finding {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entry: Option<u64>,
     pub reason: String,
+    #[serde(skip)]
+    pub(super) part: DamagedPart,
 }
 
 impl Finding {
@@ -51,12 +67,40 @@ impl Finding {
             version: Some(version),
             entry: None,
             reason: reason.into(),
+            part: DamagedPart::Version,
+        }
+    }
+
+    /// The row of a memory, its tags or its row in the search index.
+    pub(super) fn of_live_row(code: FindingCode, id: MemoryId, version: u32, reason: impl Into<String>) -> Finding {
+        Finding { part: DamagedPart::LiveRow(id), ..Finding::of_memory(code, id, version, reason) }
+    }
+
+    pub(super) fn of_place(name: String, reason: String) -> Finding {
+        Finding {
+            code: FindingCode::CountersDiffer,
+            kind: "place".to_owned(),
+            id: None,
+            name: Some(name),
+            version: None,
+            entry: None,
+            reason,
+            part: DamagedPart::Place,
         }
     }
 
     pub(super) fn of_row(code: FindingCode, kind: RowKind, id: Option<String>, reason: impl Into<String>) -> Finding {
         let kind = kind.to_string();
-        Finding { code, kind, id, name: None, version: None, entry: None, reason: reason.into() }
+        Finding {
+            code,
+            kind,
+            id,
+            name: None,
+            version: None,
+            entry: None,
+            reason: reason.into(),
+            part: DamagedPart::Record,
+        }
     }
 
     /// A table that cannot be read to its end.
@@ -69,6 +113,11 @@ impl Finding {
             version: None,
             entry: None,
             reason: format!("it cannot be read further: {reason}"),
+            part: if RowKind::ALL.iter().any(|kind| kind.as_str() == table) {
+                DamagedPart::Record
+            } else {
+                DamagedPart::Version
+            },
         }
     }
 

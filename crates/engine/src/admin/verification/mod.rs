@@ -11,17 +11,21 @@ mod checkpoint;
 mod data_scan;
 mod finding;
 mod log_replay;
+mod repair;
 
 use serde::Serialize;
 
 use crate::Engine;
 use crate::model::caller::Caller;
 use crate::model::error::{Error, StoreError};
+use crate::model::id::MemoryId;
 use crate::policy::admins_only;
 pub use checkpoint::Checkpoint;
 use data_scan::DataScan;
+use finding::DamagedPart;
 pub use finding::{Finding, FindingCode};
 use log_replay::LogReplay;
+pub use repair::Repair;
 
 /// Result of a verification.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
@@ -42,6 +46,17 @@ pub struct Verification {
     pub findings_left_out: u64,
     /// Rows that changed in every round of the comparison, so that nothing can be said about them.
     pub unsettled: u64,
+    #[serde(skip)]
+    damage: DamageByPart,
+}
+
+/// Findings by what a repair does about them; complete, also where not all are named.
+#[derive(Clone, PartialEq, Debug, Default)]
+struct DamageByPart {
+    live_rows: Vec<MemoryId>,
+    places: u64,
+    /// Versions and whole tables, which nothing rebuilds.
+    versions: u64,
 }
 
 /// Numbers of rows compared with the log.
@@ -65,6 +80,12 @@ impl Verification {
     }
 
     fn add_finding(&mut self, finding: Finding) {
+        match finding.part {
+            DamagedPart::LiveRow(memory) => self.damage.live_rows.push(memory),
+            DamagedPart::Place => self.damage.places += 1,
+            DamagedPart::Version => self.damage.versions += 1,
+            DamagedPart::Record => {}
+        }
         match self.findings.len() < FINDINGS_MAX {
             true => self.findings.push(finding),
             false => self.findings_left_out += 1,
