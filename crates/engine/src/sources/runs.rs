@@ -1,14 +1,16 @@
 //! Runs: pieces of work with a working memory of their own. Closing a run deletes it and saves one episode.
 
+use jiff::Timestamp;
 use serde_json::{Map, Value};
+use uuid::Uuid;
 
 use crate::Engine;
-use crate::gate::{check_label, check_name};
+use crate::gate::check_label;
 use crate::model::caller::Caller;
 use crate::model::error::{Error, StoreError};
 use crate::model::event::{EventBody, EventName};
 use crate::model::guard::{Guard, Place};
-use crate::model::limits::{COMMIT_BATCH_MAX, resolve_limit};
+use crate::model::limits::{COMMIT_BATCH_MAX, Limits, resolve_limit};
 use crate::model::memory::{Draft, Evidence, Memory};
 use crate::model::refusal::Refusal;
 use crate::model::row::{RowFilter, RowKind, SideRecord};
@@ -61,7 +63,7 @@ impl Engine {
     ) -> Result<Run, Error> {
         self.ensure_memory_enabled()?;
         let id = id.or_else(|| caller.run.clone()).unwrap_or_else(|| self.clock.fresh_id().to_string());
-        check_name("run", &id, self.limits())?;
+        check_run_id(&id, self.limits())?;
         workflow.as_ref().map(|workflow| check_label("workflow", workflow, self.limits())).transpose()?;
         let now = self.clock.now();
         let opened_by = caller.principal.clone();
@@ -120,16 +122,19 @@ impl Engine {
             return Err(Error::conflict("conflict.run_closed", format!("run `{}` is closed already", run.id)));
         }
         let now = self.clock.now();
-        // A person who closes another caller's run takes over none of its words: the episode gets the closer's trust.
+        // INVARIANT: a person who closes another caller's run takes over none of its words, the id included: the
+        // episode gets the closer's trust.
         let is_own = run.opened_by == caller.principal || caller.role.is_program();
         let kept = |text: &Option<String>| text.clone().filter(|_| is_own);
         // Both may be absent: then only the episode is saved.
         let workflow = request.workflow.clone().or_else(|| run.workflow.clone());
         let run = Run { workflow, outcome: Some(request.outcome), closed_at: Some(now), ..run };
-        let told = Run {
+        let told = ToldRun {
+            id: Some(run.id.as_str()).filter(|id| is_tellable_id(id, is_own)),
             goal: kept(&run.goal),
             workflow: request.workflow.clone().or_else(|| kept(&run.workflow)),
-            ..run.clone()
+            opened_at: run.opened_at,
+            outcome: request.outcome,
         };
         // The episode comes first: if it is refused, the run is still open and can be closed with another summary.
         let episode = match self.remember(caller, draft_episode(caller, &told, request.summary.as_deref()))? {
@@ -173,7 +178,7 @@ fn close_and_clear_memory(engine: &Engine, caller: &Caller, run: &Run) -> Result
             let mut change = Change::new(caller.tenant, now);
             for memory in batch {
                 let forget = Transition::new(memory, Operation::Forget)
-                    .with_reason(format!("run {} closed", run.id))
+                    .with_reason("its run was closed".to_owned())
                     .with_event(EventName::Forgotten);
                 let (with_forget, forgotten) =
                     forget.plan(engine, caller, change, |memory| memory.state = State::Tombstoned);
@@ -203,12 +208,50 @@ fn list_working_memory(engine: &Engine, caller: &Caller, run: &Run) -> Result<Ve
     read::list_all_memories(engine, caller.tenant, &Filter { places, states, ..Filter::default() }, SortOrder::Oldest)
 }
 
+/// What the episode tells about a run.
+struct ToldRun<'a> {
+    id: Option<&'a str>,
+    goal: Option<String>,
+    workflow: Option<String>,
+    opened_at: Timestamp,
+    outcome: RunOutcome,
+}
+
+impl ToldRun<'_> {
+    fn name(&self) -> String {
+        // The time tells runs apart: equal texts would be one episode.
+        self.id.map_or_else(|| format!("A run opened at {}", self.opened_at), |id| format!("Run {id}"))
+    }
+
+    fn to_evidence(&self) -> Evidence {
+        let summary = format!("{} closed with {}", self.name(), self.outcome);
+        Evidence { run: self.id.map(str::to_owned), ..Evidence::new(EvidenceKind::VerificationResult, summary) }
+    }
+}
+
+/// Whether an episode may name the run. The id is a text of its opener, unless it is a UUID; and a run whose id the
+/// scanner refuses must be closable.
+fn is_tellable_id(id: &str, is_own: bool) -> bool {
+    Uuid::try_parse(id).is_ok() || (is_own && crate::safety::inspect(id).is_empty())
+}
+
+/// A run id is an identifier, no sentence.
+fn check_run_id(id: &str, limits: &Limits) -> Result<(), Error> {
+    check_label("run", id, limits)?;
+    match id.chars().all(|char| char.is_alphanumeric() || RUN_ID_MARKS.contains(char)) {
+        true => Ok(()),
+        false => Err(Error::invalid("shape.name", format!("a run id has letters, digits and `{RUN_ID_MARKS}` only"))),
+    }
+}
+
+const RUN_ID_MARKS: &str = "-_.:/@#+";
+
 /// The episode of a closed run. An agent's goes to its own store, that of other callers to the shared layers.
-fn draft_episode(caller: &Caller, run: &Run, summary: Option<&str>) -> Draft {
+fn draft_episode(caller: &Caller, run: &ToldRun<'_>, summary: Option<&str>) -> Draft {
     let (kind, ttl, ended) = match run.outcome {
-        Some(RunOutcome::Failure) => (Kind::Error, TtlClass::Error, "failed"),
-        Some(RunOutcome::Cancelled) => (Kind::TaskCompletion, TtlClass::TaskCompletion, "was cancelled"),
-        _ => (Kind::TaskCompletion, TtlClass::TaskCompletion, "succeeded"),
+        RunOutcome::Failure => (Kind::Error, TtlClass::Error, "failed"),
+        RunOutcome::Cancelled => (Kind::TaskCompletion, TtlClass::TaskCompletion, "was cancelled"),
+        RunOutcome::Success => (Kind::TaskCompletion, TtlClass::TaskCompletion, "succeeded"),
     };
     let goal = run.goal.as_deref().map(|goal| format!(": {goal}")).unwrap_or_default();
     let summary = summary.map(|summary| format!("\n{summary}")).unwrap_or_default();
@@ -218,20 +261,26 @@ fn draft_episode(caller: &Caller, run: &Run, summary: Option<&str>) -> Draft {
         layer: Some(Layer::Episodic),
         kind: Some(kind),
         ttl: Some(ttl),
-        content: format!("Run {} {ended}{goal}{summary}", run.id),
+        content: format!("{} {ended}{goal}{summary}", run.name()),
         metadata: Some(string_metadata(&[
-            ("run", &run.id),
+            ("run", run.id.unwrap_or_default()),
             ("outcome", ended),
             ("workflow", run.workflow.as_deref().unwrap_or_default()),
         ])),
-        evidence: vec![run_evidence(run)],
+        evidence: vec![run.to_evidence()],
         ..Draft::default()
     }
 }
 
 /// The procedure of a successful run. `canonical` is false until a review has chosen among those of the workflow.
-fn draft_procedure(caller: &Caller, run: &Run, workflow: &str, episode: &Memory, summary: Option<&str>) -> Draft {
-    let mut metadata = string_metadata(&[("workflow", workflow), ("run", &run.id)]);
+fn draft_procedure(
+    caller: &Caller,
+    run: &ToldRun<'_>,
+    workflow: &str,
+    episode: &Memory,
+    summary: Option<&str>,
+) -> Draft {
+    let mut metadata = string_metadata(&[("workflow", workflow), ("run", run.id.unwrap_or_default())]);
     metadata.insert("canonical".to_owned(), Value::Bool(false));
     let how = summary.or(run.goal.as_deref()).unwrap_or("it succeeded");
     let by_agent = caller.agent.is_some();
@@ -242,7 +291,7 @@ fn draft_procedure(caller: &Caller, run: &Run, workflow: &str, episode: &Memory,
         recall_hint: Some(format!("workflow {workflow}")),
         content: format!("Workflow {workflow}: {how}"),
         metadata: Some(metadata),
-        evidence: vec![run_evidence(run)],
+        evidence: vec![run.to_evidence()],
         // The procedure inherits the trust of the episode, not more.
         derived_from: vec![episode.version],
         ..Draft::default()
@@ -253,12 +302,4 @@ fn draft_procedure(caller: &Caller, run: &Run, workflow: &str, episode: &Memory,
 fn string_metadata(pairs: &[(&str, &str)]) -> Map<String, Value> {
     let present = pairs.iter().filter(|(_, value)| !value.is_empty());
     present.map(|(key, value)| ((*key).to_owned(), Value::String((*value).to_owned()))).collect()
-}
-
-fn run_evidence(run: &Run) -> Evidence {
-    let outcome = run.outcome.map_or("ended", RunOutcome::as_str);
-    Evidence {
-        run: Some(run.id.clone()),
-        ..Evidence::new(EvidenceKind::VerificationResult, format!("run {} closed with {outcome}", run.id))
-    }
 }
