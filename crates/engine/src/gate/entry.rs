@@ -51,7 +51,7 @@ impl VersionStamp {
             run: caller.run.clone(),
             conversation: caller.conversation.clone(),
             // Only the reason of a draft passes the gate; those of forgetting, pinning and so on are cleaned here.
-            reason: reason.map(safety::without_secrets),
+            reason: reason.and_then(|reason| safety::clean_reason(reason, caller.role.is_program())),
         }
     }
 

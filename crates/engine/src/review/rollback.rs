@@ -19,6 +19,7 @@ use crate::ports::{Address, embedding, refusals};
 use crate::recall::read;
 use crate::removal::redact;
 use crate::review::promotion_notice::{self, Notice, ROLLBACK, display_address};
+use crate::tenant::bans::Word;
 use crate::tenant::{bans, stores};
 use crate::write::clear;
 
@@ -158,7 +159,8 @@ fn plan_restore_replaced(
         // Its text may have been forgotten elsewhere in the scope since.
         let banned = bans::check_bans(
             engine,
-            caller,
+            caller.tenant,
+            Word::of(caller),
             &bans::load_ban_keys(engine, caller.tenant)?,
             &old.scope,
             &Draft::from_memory(&old),

@@ -259,6 +259,16 @@ pub fn without_secrets(text: String) -> String {
     }
 }
 
+/// The reason that a program or person gives for a step. Reasons are read by other agents, so one of a program that
+/// holds a planted order is dropped.
+pub(crate) fn clean_reason(reason: String, by_program: bool) -> Option<String> {
+    let is_order = |finding: &Finding| finding.concern == Concern::Injection && finding.severity != Severity::Low;
+    if by_program && inspect(&reason).iter().any(is_order) {
+        return None;
+    }
+    Some(without_secrets(reason))
+}
+
 /// As [`without_secrets`], for a name or id of another system, or a message that names one: only known token formats
 /// count.
 pub fn redact_identifier(name: String) -> String {

@@ -26,7 +26,7 @@ use crate::ports::change::{Change, Write};
 use crate::ports::row;
 use crate::safety;
 use crate::summaries::extractive::ExtractiveSummariser;
-use crate::tenant::bans::{self, BanKey};
+use crate::tenant::bans::{self, BanKey, Word};
 use crate::text::digest::content_sha256;
 use crate::text::{normalize, token_estimate};
 
@@ -294,7 +294,7 @@ fn is_turn_forgotten(engine: &Engine, caller: &Caller, keys: &[BanKey], turn: &T
     let user = caller.user.clone().map(|user| Scope::User { user });
     let draft = Draft { content: turn.content.clone(), ..Draft::default() };
     for scope in [conversation, agent, user].into_iter().flatten() {
-        if bans::check_bans(engine, caller, keys, &scope, &draft)?.ban.is_some() {
+        if bans::check_bans(engine, caller.tenant, Word::of(caller), keys, &scope, &draft)?.ban.is_some() {
             return Ok(true);
         }
     }

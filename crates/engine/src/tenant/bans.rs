@@ -190,16 +190,30 @@ pub(crate) fn ensure_ban_key(engine: &Engine, tenant: TenantId) -> Result<BanKey
     }
 }
 
+/// Whose word a text is saved on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Word {
+    /// A person writes it, has confirmed it or approves it.
+    Persons,
+    Programs,
+}
+
+impl Word {
+    pub(crate) fn of(caller: &Caller) -> Word {
+        if caller.role.is_program() { Word::Programs } else { Word::Persons }
+    }
+}
+
 /// Checks a draft against the bans of its scope. Also returns guards that no ban of the whole content is added before
 /// the commit.
 pub(crate) fn check_bans(
     engine: &Engine,
-    caller: &Caller,
+    tenant: TenantId,
+    word: Word,
     keys: &[BanKey],
     scope: &Scope,
     draft: &Draft,
 ) -> Result<BanCheck, Error> {
-    let tenant = caller.tenant;
     // Without a key, nothing was ever banned in this tenant.
     if keys.is_empty() {
         return Ok(BanCheck::default());
@@ -222,7 +236,7 @@ pub(crate) fn check_bans(
         let lengths: std::collections::BTreeSet<usize> = bans.iter().map(|ban| ban.sentences).collect();
         let draft_digests = digests(&normalized_values(draft, lengths.into_iter()));
         let (binding, ignored): (Vec<Ban>, Vec<Ban>) =
-            bans.into_iter().filter(|ban| draft_digests.contains(&ban.digest)).partition(|ban| ban.binds(caller));
+            bans.into_iter().filter(|ban| draft_digests.contains(&ban.digest)).partition(|ban| ban.binds(word));
         check.ban = binding.into_iter().next();
         check.ignore(&ignored);
     } else {
@@ -230,7 +244,7 @@ pub(crate) fn check_bans(
         for digest in digests(&normalized_values(draft, 1..=1)).into_iter().take(DIGEST_LOOKUPS_MAX) {
             let found: Option<Ban> = row::get_record(&*engine.backend, tenant, &digest)?;
             match found {
-                Some(ban) if ban.binds(caller) => check.ban = check.ban.or(Some(ban)),
+                Some(ban) if ban.binds(word) => check.ban = check.ban.or(Some(ban)),
                 Some(ban) => check.ignore(&[ban]),
                 None => {}
             }
@@ -258,7 +272,7 @@ pub(crate) fn plan_bans<'a>(
             memory,
             by: reason.by.to_owned(),
             role: Some(reason.role),
-            why: reason.why.map(|why| safety::without_secrets(why.to_owned())),
+            why: reason.why.and_then(|why| safety::clean_reason(why.to_owned(), reason.role.is_program())),
             at: reason.at,
         };
         // The ban of a quarantine is lifted with it, and a program's does not bind people, so neither overwrites a
@@ -297,17 +311,22 @@ impl BanCheck {
 }
 
 impl Ban {
-    /// Whether the ban holds for this caller. What a program made forgotten does not bind people.
-    pub(crate) fn binds(&self, caller: &Caller) -> bool {
-        let by_program = self.role.map_or_else(|| is_program_name(&self.by), Role::is_program);
-        caller.role.is_program() || !by_program
+    /// Whether the ban holds for a text. What a program made forgotten does not bind people.
+    fn binds(&self, word: Word) -> bool {
+        word == Word::Programs || !self.is_by_program()
     }
 
-    /// The refusal of a draft that matches this ban. Names time, author and reason, not the value.
+    fn is_by_program(&self) -> bool {
+        self.role.map_or_else(|| is_program_name(&self.by), Role::is_program)
+    }
+
+    /// The refusal of a draft that matches this ban. Names time, author and a person's reason, not the value. A
+    /// program's reason would speak to every agent that saves the text.
     pub fn to_refusal(&self) -> Refusal {
         let day = self.at.to_string();
         let day = day.get(..10).unwrap_or(&day).to_owned();
-        let why = self.why.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
+        let why = self.why.as_deref().filter(|_| !self.is_by_program());
+        let why = why.map(|why| format!(": {why}")).unwrap_or_default();
         let operation = match self.cause {
             BanCause::Forget => "forgotten",
             BanCause::Redact => "redacted",

@@ -16,7 +16,7 @@ use crate::policy;
 use crate::ports::row;
 use crate::recall::visibility;
 use crate::safety::classifier::{Classifier, CountedClassifier};
-use crate::tenant::bans::BanKey;
+use crate::tenant::bans::{BanKey, Word};
 use crate::tenant::erasures::erasure_count_guard;
 use crate::tenant::pipelines::OptIn;
 use crate::tenant::{allow_list, bans, cache, erasures, stores};
@@ -157,7 +157,11 @@ pub(crate) fn clear_draft_with_keys(
     if matches!(intent, WriteIntent::ImportVersion { is_history: true, .. }) {
         return Ok(Ok(cleared));
     }
-    let banned = bans::check_bans(engine, caller, keys, scope, cleared.draft())?;
+    let word = match intent {
+        WriteIntent::ConfirmedWrite | WriteIntent::Approve => Word::Persons,
+        _ => Word::of(caller),
+    };
+    let banned = bans::check_bans(engine, caller.tenant, word, keys, scope, cleared.draft())?;
     Ok(match banned.ban {
         Some(ban) => Err(ban.to_refusal()),
         None => Ok(cleared.with_guards(banned.guards)),

@@ -146,6 +146,19 @@ fn fact_42_mcp_a_system_note_needs_a_system() {
 }
 
 #[test]
+fn an_agents_ban_does_not_beat_the_persons_yes() {
+    let world = World::new();
+    let mut save = note("tone", "answer in short sentences");
+    let mut agent = Client::with_person(&world, "--tools note --agent a --user ann --may-confirm", true);
+    let id = text(&agent.tool("ai_saveMemory", save.clone())["id"]);
+    world.json("forget --as agent:a --user ann", &[&id]);
+    assert_eq!(agent.code("ai_saveMemory", save.clone()), "policy.forgotten");
+    save["alwaysInject"] = true.into();
+    let id = text(&agent.tool("ai_saveMemory", save)["id"]);
+    assert_eq!(text(&world.json("read", &[&id])["trust"]), "user_authored");
+}
+
+#[test]
 fn an_always_inject_note_is_user_authored_once_the_user_confirms() {
     let world = World::new();
     let mut save = note("tone", "answer in short sentences");
