@@ -237,9 +237,14 @@ pub(crate) fn is_program_name(principal: &str) -> bool {
 }
 
 /// Whether only a person may remove this memory: a program may take back drafts of programs, not what a person wrote or
-/// trusted.
+/// trusted in this version or an earlier one.
 pub(crate) fn forget_needs_person(caller: &Caller, memory: &Memory) -> bool {
-    caller.role.is_program() && (memory.trust > Trust::AgentDraft || !is_program_name(&memory.author))
+    caller.role.is_program() && (memory.was_persons || is_persons_text(memory))
+}
+
+/// Whether a person wrote or trusted the content.
+pub(crate) fn is_persons_text(memory: &Memory) -> bool {
+    memory.trust > Trust::AgentDraft || !is_program_name(&memory.author)
 }
 
 /// The refusal of a removal that only a person may make.

@@ -11,11 +11,11 @@ use crate::model::memory::{Draft, Evidence, Memory};
 use crate::model::ruleset::Ruleset;
 use crate::model::trust_flow::{Field, FieldTrust};
 use crate::model::vector::Embedding;
-use crate::model::vocabulary::{Operation, ScopeKind, State, Trust};
-use crate::safety;
+use crate::model::vocabulary::{Kind, Layer, Operation, ScopeKind, State, Trust};
 use crate::text::digest::content_sha256;
 use crate::text::entities;
 use crate::text::words::{self, IndexedFields, IndexedWords};
+use crate::{policy, safety};
 
 /// A memory and the version to append. Made from a [`ClearedDraft`], or from a stored memory with unchanged content, so
 /// content cannot reach a backend without passing the gate.
@@ -215,6 +215,7 @@ impl ClearedDraft {
             speaker: draft.speaker,
             flags,
             author: author.principal.clone(),
+            was_persons: false,
             version: stamp.version,
             version_number: 1,
             created_at: stamp.at,
@@ -224,7 +225,8 @@ impl ClearedDraft {
         VersionedEntry { guards, ..entry }
     }
 
-    /// A new version of `current`. Fields that the draft does not state keep their value and their trust.
+    /// A new version of `current`. Fields that the draft does not state keep their value and their trust; settings that
+    /// a less trusted author made are dropped.
     pub fn into_revision(
         self,
         current: &Memory,
@@ -235,7 +237,16 @@ impl ClearedDraft {
         let expires_at = compute_expiry(&self, ruleset, stamp.at);
         let ClearedDraft { draft, kind, layer, permit, flags, is_approved, guards, .. } = self;
         let kept = kept_fields(&draft);
-        let old = current.clone();
+        // Writing again does not activate a constrained memory; only an approval does.
+        let state = if is_approved || current.state == State::Active { permit.state } else { current.state };
+        // A decision on a candidate adds no words; a candidate stays its proposer's.
+        let keeps_author = operation == Operation::Confirm || state == State::Constrained;
+        let author = if keeps_author { current.author.clone() } else { stamp.actor.clone() };
+        let was_persons = current.was_persons || policy::is_persons_text(current);
+        let old = match permit.trust > current.trust && operation != Operation::Confirm {
+            true => without_settings(current.clone(), kind, layer),
+            false => current.clone(),
+        };
         let mut memory = Memory {
             // A new kind may imply a new layer.
             layer: if draft.layer.is_some() || draft.kind.is_some() { layer } else { old.layer },
@@ -248,8 +259,7 @@ impl ClearedDraft {
             content: draft.content,
             tags: draft.tags.unwrap_or(old.tags),
             metadata: draft.metadata.unwrap_or(old.metadata),
-            // Writing again does not activate a constrained memory; only an approval does.
-            state: if is_approved || old.state == State::Active { permit.state } else { old.state },
+            state,
             trust: permit.trust,
             field_trust: FieldTrust::default(),
             confidence: draft.confidence.unwrap_or(old.confidence),
@@ -265,6 +275,8 @@ impl ClearedDraft {
             speaker: draft.speaker.or(old.speaker),
             // Flags are of the new text; those of the old one do not carry over.
             flags,
+            author,
+            was_persons,
             ..old
         };
         for field in kept {
@@ -316,6 +328,21 @@ impl ClearedDraft {
         let mut entry = VersionedEntry::next_version(memory, previous, operation, stamp, draft.evidence);
         entry.memory.updated_at = updated_at;
         VersionedEntry { guards, ..entry }
+    }
+}
+
+/// The memory without what decides how long and as what its content is used: that was set for another text, by a less
+/// trusted author.
+fn without_settings(memory: Memory, kind: Kind, layer: Layer) -> Memory {
+    Memory {
+        kind,
+        layer,
+        confidence: DEFAULT_CONFIDENCE,
+        importance: DEFAULT_IMPORTANCE,
+        expires_at: None,
+        verify_by: None,
+        derived_from: Vec::new(),
+        ..memory
     }
 }
 

@@ -92,8 +92,11 @@ pub struct Memory {
     #[serde(default)]
     pub flags: Vec<String>,
     // Version.
-    /// Principal of the first version.
+    /// Principal who wrote the content; of a candidate, its proposer.
     pub author: String,
+    /// An earlier content was a person's or trusted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub was_persons: bool,
     pub version: VersionId,
     /// From 1 upwards.
     pub version_number: u32,

@@ -48,6 +48,7 @@ impl Serialize for Snapshot<'_> {
             speaker,
             flags,
             author,
+            was_persons,
             version,
             version_number,
             created_at,
@@ -73,6 +74,9 @@ impl Serialize for Snapshot<'_> {
         unless_empty!(tags entities metadata field_trust supersedes derived_from flags);
         if_some!(path title recall_hint expires_at archived_at verify_by last_recalled_at superseded_by role session);
         if_some!(turn speaker);
+        if *was_persons {
+            map.serialize_entry("was_persons", was_persons)?;
+        }
         map.end()
     }
 }
@@ -94,7 +98,8 @@ mod tests {
             "supersedes":["01a1e25a-ec51-7c4c-b9fb-cc0d9d73eee1"],
             "superseded_by":"01a1e25a-ec51-7c4c-b9fb-cc0d9d73eee2",
             "derived_from":["01a1e25a-ec51-7c4c-b9fb-cc0d9d73eee3"],"role":"user","session":"c","turn":4,
-            "speaker":"Ann","flags":["f"],"author":"admin","version":"01a1e25a-ec51-7c44-83b4-faad09fa2ad0",
+            "speaker":"Ann","flags":["f"],"author":"admin","was_persons":true,
+            "version":"01a1e25a-ec51-7c44-83b4-faad09fa2ad0",
             "version_number":1,"created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z"}"#;
         let full: Memory = serde_json::from_str(full).expect("a memory");
         let bare = Memory {

@@ -163,3 +163,51 @@ fn a_rename_by_a_person_does_not_raise_the_agents_text() {
     let trust = (&memory["trust"], &memory["field_trust"]);
     assert_eq!(trust, (&json!("agent_draft"), &json!({ "path": "user_authored" })), "{memory}");
 }
+
+#[test]
+fn the_author_is_who_wrote_the_text_and_a_persons_earlier_text_needs_a_person_to_forget() {
+    let desk = Desk::new();
+    let id = desk.agent_note("user_memory")["id"].clone();
+    assert_eq!(desk.read(&id)["author"], json!("agent:triage"));
+    let note = |content: &str| {
+        let evidence = json!([{ "kind": "user_statement", "summary": "said so" }]);
+        json!({ "store": "user_memory", "path": "tea/agentpath", "content": content, "evidence": evidence })
+    };
+    desk.as_ann("POST", "/v1/memories", &note("tea in the evening"));
+    assert_eq!(desk.read(&id)["author"], json!("user:ann"));
+    desk.as_agent("POST", "/v1/memories", &note("tea in the morning"));
+    let path = format!("/v1/memories/{}", id.as_str().expect("an id"));
+    let forget = desk.house.ask_as(&desk.agent, "DELETE", &path).header("x-user-id", "ann").send();
+    assert_eq!(forget.status, 202, "a proposal: {}", forget.body);
+    let now = desk.read(&id);
+    let (author, content) = (now["author"].as_str(), now["content"].as_str());
+    let written = [("user:ann", "tea in the evening"), ("agent:triage", "tea in the morning")];
+    assert!(written.iter().any(|pair| author == Some(pair.0) && content == Some(pair.1)), "{now}");
+}
+
+#[test]
+fn a_persons_rule_does_not_take_over_the_expiry_and_sources_of_an_agents_note() {
+    let desk = Desk::new();
+    let source = desk.agent_note("user_memory");
+    let body = json!({
+        "store": "user_memory", "path": "rules/pay", "kind": "user_preference", "content": "pays by card",
+        "expires_at": "2998-01-01T00:00:00Z", "verify_by": "2997-01-01T00:00:00Z", "confidence": 0.1,
+        "importance": 0.1, "derived_from": [source["version"]],
+        "evidence": [{ "kind": "user_statement", "summary": "said so" }],
+    });
+    let id = desk.as_agent("POST", "/v1/memories", &body)["id"].clone();
+    let before = desk.read(&id);
+    assert_eq!((&before["confidence"], before["expires_at"].is_null()), (&json!(0.1), false), "{before}");
+    let rule = json!({ "store": "user_memory", "path": "rules/pay", "content": "never pays without an invoice" });
+    desk.as_ann("POST", "/v1/memories", &rule);
+    let after = desk.read(&id);
+    assert!(after["expires_at"].is_null() && after["verify_by"].is_null(), "{after}");
+    assert!(after["derived_from"].as_array().is_none_or(Vec::is_empty), "{after}");
+    assert_eq!((&after["confidence"], &after["importance"]), (&json!(0.8), &json!(0.5)), "{after}");
+    // Who is trusted as much keeps what was set.
+    let expiring = json!({ "store": "user_memory", "path": "rules/pay", "content": "never pays without an order",
+        "expires_at": "2998-01-01T00:00:00Z" });
+    desk.as_ann("POST", "/v1/memories", &expiring);
+    desk.as_ann("POST", "/v1/memories", &rule);
+    assert!(!desk.read(&id)["expires_at"].is_null());
+}

@@ -54,6 +54,7 @@ fn memory(number: u128, content: &str) -> Memory {
         turn: None,
         speaker: None,
         flags: Vec::new(),
+        was_persons: false,
         author: "user:ann".to_owned(),
         version: VersionId(Uuid::nil()),
         version_number: 1,
