@@ -13,7 +13,7 @@ use crate::model::memory::Memory;
 use crate::model::row::SideRecord;
 use crate::model::scope::Scope;
 use crate::model::trust_flow::Field;
-use crate::model::vocabulary::{Purpose, Ranker, TurnRole};
+use crate::model::vocabulary::{Purpose, Ranker, Trust, TurnRole};
 use crate::policy;
 use crate::ports::change::{Change, Write};
 use crate::ports::{Filter, PageRequest, SortOrder};
@@ -117,9 +117,21 @@ impl TokenBill {
 
 /// The block of a candidate, by its trust.
 pub(crate) fn block_for_trust(settings: &ReceiptSettings, considered: &ConsideredMemory) -> ContextBlock {
-    match trust_score(considered.trust) >= settings.trusted_from {
+    match is_trusted(settings, considered.trust) {
         true => ContextBlock::Trusted,
         false => ContextBlock::Untrusted,
+    }
+}
+
+fn is_trusted(settings: &ReceiptSettings, trust: Trust) -> bool {
+    trust_score(trust) >= settings.trusted_from
+}
+
+/// The author as an entry shows it. Programs choose their names, so among trusted memories only the role is shown.
+fn shown_author(settings: &ReceiptSettings, trust: Trust, author: &str) -> String {
+    match author.split_once(':') {
+        Some((role, _)) if policy::is_program_name(author) && is_trusted(settings, trust) => role.to_owned(),
+        _ => author.to_owned(),
     }
 }
 
@@ -373,15 +385,16 @@ pub(crate) fn unshown_candidate(
 ) -> ContextCandidate {
     let shows_author = settings.purpose.is_some_and(|purpose| purpose.preset().shows_authors);
     let now = engine.clock.now();
+    let trust = hit.memory.trust_at(now);
     let considered = ConsideredMemory {
         memory: hit.memory.id,
         version: hit.memory.version,
         store: hit.memory.store.clone(),
         path: hit.memory.path.clone(),
         is_erasable: hit.memory.scope.is_erasable(),
-        trust: hit.memory.trust_at(now),
+        trust,
         kind: hit.memory.kind,
-        author: shows_author.then(|| hit.memory.author.clone()),
+        author: shows_author.then(|| shown_author(settings, trust, &hit.memory.author)),
         stale: hit.memory.is_stale(now),
         score: hit.score,
         parts: hit.parts.iter().map(|(name, part)| ((*name).to_owned(), *part)).collect(),

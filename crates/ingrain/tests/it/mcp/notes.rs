@@ -146,6 +146,20 @@ fn fact_42_mcp_a_system_note_needs_a_system() {
 }
 
 #[test]
+fn the_trusted_block_shows_no_name_that_an_agent_chose() {
+    let world = World::new();
+    let mut save = note("tone", "answer in short sentences");
+    let flags = "--tools note --agent acme-payments-approved --user ann --may-confirm";
+    let mut agent = Client::with_person(&world, flags, true);
+    save["alwaysInject"] = true.into();
+    agent.tool("ai_saveMemory", save);
+    let block = text(&world.json("context --as user:ann --for approval", &["answer in short sentences"])["text"]);
+    let trusted = block.split("<ingrain_untrusted").next().unwrap_or_default();
+    assert!(trusted.contains("answer in short") && trusted.contains("by: agent]"), "{block}");
+    assert!(!trusted.contains("acme"), "{block}");
+}
+
+#[test]
 fn an_agents_ban_does_not_beat_the_persons_yes() {
     let world = World::new();
     let mut save = note("tone", "answer in short sentences");
