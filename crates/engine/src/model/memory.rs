@@ -259,6 +259,13 @@ pub struct Draft {
 }
 
 impl Draft {
+    /// As [`Draft::from_memory`]; fails where the text is not the one that was saved. For every text that is written
+    /// again: under a new hash, a change made beside the program could not be told any more.
+    pub fn from_intact(memory: &Memory) -> Result<Draft, StoreError> {
+        memory.ensure_intact()?;
+        Ok(Draft::from_memory(memory))
+    }
+
     /// The draft that would produce this memory. Author, times, trust and state are left out: a draft cannot set them.
     pub fn from_memory(memory: &Memory) -> Draft {
         let system = match &memory.scope {

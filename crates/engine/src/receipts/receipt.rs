@@ -287,8 +287,9 @@ impl Engine {
                 missing.push(considered.version);
                 continue;
             };
-            if version.redacted_at.is_some() {
-                redacted.push(version.id);
+            match version.redacted_at {
+                Some(_) => redacted.push(version.id),
+                None => version.memory.ensure_intact()?,
             }
             versions.push((considered, version));
         }

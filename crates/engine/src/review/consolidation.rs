@@ -185,7 +185,8 @@ fn find_groups(
         let filter = Filter { unexpired_at: Some(engine.clock.now()), ..filter };
         let mut places: BTreeMap<_, Vec<Memory>> = BTreeMap::new();
         for memory in read::list_all_memories(engine, caller.tenant, &filter, SortOrder::Oldest)? {
-            if readable.shows_memory(&memory) && !grouped.contains(&memory.id) {
+            let is_usable = readable.shows_memory(&memory) && memory.is_intact();
+            if is_usable && !grouped.contains(&memory.id) {
                 places.entry(memory.scope.clone()).or_default().push(memory);
             }
         }

@@ -155,7 +155,7 @@ pub(crate) fn promoted_draft(
         session: None,
         turn: None,
         layer: None,
-        ..Draft::from_memory(source)
+        ..Draft::from_intact(source)?
     })
 }
 
@@ -182,7 +182,7 @@ fn plan_confirmation(
         return Ok(ApprovalPlan::Outdated(format!("memory `{}` is {} now", inactive.id, inactive.state)));
     }
     let store = stores::open_store(engine, caller, &candidate.store)?;
-    let draft = Draft { derived_from: candidate.derived_from.clone(), ..Draft::from_memory(&candidate) };
+    let draft = Draft { derived_from: candidate.derived_from.clone(), ..Draft::from_intact(&candidate)? };
     let cleared = match clear::clear_draft_as(engine, caller, WriteIntent::Approve, &store, &candidate.scope, draft)? {
         Ok(cleared) => cleared,
         Err(refusal) => return Ok(ApprovalPlan::Refused(refusal)),

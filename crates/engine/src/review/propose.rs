@@ -54,6 +54,7 @@ impl Engine {
             let reason = format!("the memory is {}, so it cannot be proposed", source.state);
             return Err(Error::conflict("conflict.state", reason));
         }
+        source.ensure_intact()?;
         let store = stores::open_store(self, caller, &promotion.target_store)?;
         if store.scope != ScopeKind::Workspace {
             let message = format!("store `{}` is not a store of the workspace; name one for the promotion", store.slug);

@@ -102,13 +102,20 @@ impl Engine {
     pub fn review(&self, caller: &Caller, id: &str) -> Result<ReviewView, Error> {
         let review = find_review(self, caller, id)?;
         let everything = Readable::whole_tenant(caller.tenant);
+        let mut is_redacted = false;
         let proposed = match (review.candidate, review.sources.first()) {
             (Some(candidate), _) => self.backend.get_memory(&everything, &Address::Id(candidate))?,
             (None, Some(source)) => {
-                self.backend.get_version(&everything, source.version)?.map(|version| version.memory)
+                let version = self.backend.get_version(&everything, source.version)?;
+                is_redacted = version.as_ref().is_some_and(|version| version.redacted_at.is_some());
+                version.map(|version| version.memory)
             }
             (None, None) => None,
         };
+        // A reviewer must not decide about a text that was changed beside the program.
+        if let Some(memory) = proposed.as_ref().filter(|_| !is_redacted) {
+            memory.ensure_intact()?;
+        }
         let evidence = match &proposed {
             Some(memory) => self.backend.get_version(&everything, memory.version)?.map(|version| version.evidence),
             None => None,
@@ -123,6 +130,7 @@ impl Engine {
             let address = Address::Path { place, path: path.clone() };
             current_memories.extend(self.backend.get_memory(&everything, &address)?);
         }
+        current_memories.iter().try_for_each(Memory::ensure_intact)?;
         let (refusal, outdated) = match review.state.is_open() {
             true => plan::preview_approval(self, caller, &review)?,
             false => (None, None),

@@ -119,7 +119,7 @@ fn restore_prior_version(
     // The memory may have been renamed since: a rollback restores the content, not the path.
     let mut old = Memory { path: current.path.clone(), ..prior.latest.memory.clone() };
     old.set_field_trust(Field::Path, current.trust_of(Field::Path));
-    let draft = Draft { evidence: prior.written.evidence.clone(), ..Draft::from_memory(&old) };
+    let draft = Draft { evidence: prior.written.evidence.clone(), ..Draft::from_intact(&old)? };
     let intent = WriteIntent::RestoreVersion { permit: WritePermit { state: old.state, trust: old.trust } };
     Ok(match clear::clear_draft_as(engine, caller, intent, store, &old.scope, draft)? {
         Err(refusal) => Err(format!("version {version}: {}", refusal.message)),
@@ -163,7 +163,7 @@ fn plan_restore_replaced(
             Word::of(caller),
             &bans::load_ban_keys(engine, caller.tenant)?,
             &old.scope,
-            &Draft::from_memory(&old),
+            &Draft::from_intact(&old)?,
         )?;
         if let Some(ban) = banned.ban {
             done.not_restored.push((*id, ban.to_refusal().message));

@@ -188,10 +188,12 @@ fn diff_document(
 fn diff_publication(engine: &Engine, caller: &Caller, before: Document) -> Result<DocumentDiff, Error> {
     let to_published = |(number, memory): &(usize, Memory)| {
         let (store, reason) = (KNOWLEDGE_BASE.to_owned(), Some("published".to_owned()));
-        (*number, Draft { store, reason, ..Draft::from_memory(memory) })
+        Ok((*number, Draft { store, reason, ..Draft::from_intact(memory)? }))
     };
-    let drafts: Vec<_> =
-        list_chunks(engine, caller, &before.path, KNOWLEDGE_DRAFTS)?.iter().map(to_published).collect();
+    let drafts: Vec<_> = list_chunks(engine, caller, &before.path, KNOWLEDGE_DRAFTS)?
+        .iter()
+        .map(to_published)
+        .collect::<Result<_, Error>>()?;
     let (status, chunks, ingested_at) = (DocumentStatus::Published, drafts.len(), engine.clock.now());
     let document = Document { status, chunks, ingested_at, ..before.clone() };
     diff_chunks(engine, caller, Some(before), document, drafts)

@@ -65,6 +65,6 @@ pub(crate) fn confirmation_refusal(
     store: &Store,
     memory: &Memory,
 ) -> Result<Option<Refusal>, Error> {
-    let draft = Draft::from_memory(memory);
+    let draft = Draft::from_intact(memory)?;
     Ok(clear::clear_draft_as(engine, caller, WriteIntent::Approve, store, &memory.scope, draft)?.err())
 }

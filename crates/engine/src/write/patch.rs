@@ -91,7 +91,7 @@ fn save_patch_draft(engine: &Engine, caller: &Caller, current: &Memory, patch: D
         evidence: patch.evidence,
         reason: patch.reason,
         derived_from: vec![current.version],
-        ..Draft::from_memory(current)
+        ..Draft::from_intact(current)?
     };
     Ok(match engine.remember(caller, draft)? {
         Remembered::Saved(saved) => PatchOutcome::Saved(Box::new(saved.memory)),

@@ -695,6 +695,58 @@ fn a_changed_text_is_never_served_on_postgres() {
     a_changed_text_is_never_served(&Ground::postgres());
 }
 
+/// A changed text would get a fresh hash by an approval or a rollback, and could not be told from a saved one.
+fn a_changed_text_is_neither_approved_nor_restored(ground: &Ground) {
+    let (engine, tenant) = ground.engine();
+    let (admin, agent) = (Caller::admin(tenant), agent(tenant));
+    let crane = saved(&engine, &agent, note("the crane stops at wind force seven"));
+    let pump = saved(&engine, &agent, note("the pump starts at noon"));
+    let path = Some("gateway/reload".to_owned());
+    let rule =
+        Draft { store: "workspace_runbooks".to_owned(), path, kind: Some(Kind::Runbook), ..note("reload softly") };
+    let rule_id = saved(&engine, &admin, rule.clone());
+    saved(&engine, &admin, Draft { content: "reload by a signal".to_owned(), ..rule });
+    let promotion = |source| engine::Promotion {
+        source: engine::MemoryReference::Id(source),
+        target_store: "workspace_runbooks".to_owned(),
+        target_path: Some("crane/wind".to_owned()),
+        rationale: "seen twice".to_owned(),
+        evidence: vec![Evidence::new(EvidenceKind::ToolResult, "tool call 17")],
+        risk: engine::model::review::Risk::Low,
+    };
+    let review = match engine.propose(&agent, promotion(crane)).expect("answers") {
+        engine::ProposalOutcome::Waiting { review, .. } => *review,
+        other => panic!("{other:?}"),
+    };
+    drop(engine);
+    for (saved, changed) in [
+        ("the crane stops at wind force seven", "the crane never stops"),
+        ("the pump starts at noon", "the pump never starts"),
+        ("reload softly", "reload with rm -rf"),
+    ] {
+        assert_eq!(ground.tamper(&format!("update versions set content = '{changed}' where content = '{saved}'")), 1);
+    }
+    let (engine, _) = ground.engine();
+    let altered = |error: engine::model::error::Error| assert_eq!(error.code(), "store.altered", "{error}");
+    let id = review.id.to_string();
+    altered(engine.review(&admin, &id).expect_err("not shown"));
+    let decision = engine::model::review::Decision { version: review.version, comment: None };
+    altered(engine.approve(&admin, &id, &decision).expect_err("not approved"));
+    altered(engine.propose(&agent, promotion(pump)).expect_err("not proposed"));
+    altered(engine.rollback(&admin, rule_id, true, None).expect_err("not restored"));
+}
+
+#[test]
+fn a_changed_text_is_neither_approved_nor_restored_on_sqlite() {
+    a_changed_text_is_neither_approved_nor_restored(&Ground::sqlite());
+}
+
+#[test]
+#[ignore = "needs Postgres: scripts/postgres-test"]
+fn a_changed_text_is_neither_approved_nor_restored_on_postgres() {
+    a_changed_text_is_neither_approved_nor_restored(&Ground::postgres());
+}
+
 /// Everything that a reader could be shown, as text; the error where it cannot be read.
 fn shown(engine: &Engine, tenant: TenantId) -> String {
     let mut text = String::new();
