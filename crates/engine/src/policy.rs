@@ -247,6 +247,18 @@ pub(crate) fn is_persons_text(memory: &Memory) -> bool {
     memory.trust > Trust::AgentDraft || !is_program_name(&memory.author)
 }
 
+/// Whether only a person may replace the text of this memory, as for [`forget_needs_person`]. What a program writes
+/// over it becomes a candidate for review.
+pub(crate) fn replace_needs_person(caller: &Caller, memory: &Memory) -> bool {
+    memory.state == State::Active && forget_needs_person(caller, memory)
+}
+
+/// The refusal of another change to a person's memory, such as its path or the person's own pin.
+pub(crate) fn people_change_refusal() -> Refusal {
+    Refusal::new("policy.people_only", "a person wrote or trusted this memory, so only a person may change this")
+        .with_hint("ask the person, or save a memory of your own")
+}
+
 /// The refusal of a removal that only a person may make.
 pub(crate) fn people_remove_refusal() -> Refusal {
     Refusal::new("policy.people_only", "a person wrote or trusted this memory, so only a person may remove it")

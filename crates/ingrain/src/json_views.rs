@@ -98,6 +98,15 @@ impl<'a> StatusView<'a> {
     }
 }
 
+/// Answer of a patch that became a draft: what was saved, and the review it waits in.
+#[derive(Serialize)]
+pub struct ProposedPatchView<'a> {
+    #[serde(flatten)]
+    pub saved: StatusView<'a>,
+    pub review: Option<&'a str>,
+    pub warnings: &'a [String],
+}
+
 #[derive(Serialize)]
 pub struct HitView<'a> {
     #[serde(flatten)]

@@ -237,17 +237,32 @@ pub(crate) fn context_settings(engine: &Engine, request: &ContextRequest) -> Rec
     }
 }
 
-/// Always-inject memories the caller may see, last updated first, at most `limits.always_inject_max`.
+/// Always-inject memories the caller may see, at most `limits.always_inject_max`: those that a person pinned or
+/// confirmed, then drafts, each last updated first. However much an agent pins, a person's pins keep their place.
 pub(crate) fn list_always_injected(engine: &Engine, caller: &Caller, filter: &Filter) -> Result<Vec<Memory>, Error> {
     let pinned =
         Filter { always_inject: Some(true), unexpired_at: Some(search::query_time(engine, filter)), ..filter.clone() };
-    let page = PageRequest { order: SortOrder::Newest, after: None, limit: engine.limits().always_inject_max };
     let readable = visibility::visible_for_filter(engine, caller, filter)?;
-    let mut memories = engine.backend.list_memories(&readable, &pinned, &page)?;
-    memories.retain(|memory| {
+    let list_newest = |filter: &Filter, limit| {
+        engine.backend.list_memories(&readable, filter, &PageRequest { order: SortOrder::Newest, after: None, limit })
+    };
+    let may_show = |memory: &Memory| {
         readable.shows_memory(memory) && policy::may_recall_in_run(caller, memory) && memory.is_intact()
-    });
-    Ok(memories)
+    };
+    let is_draft = |memory: &Memory| memory.least_trust(&[Field::AlwaysInject]) == Trust::AgentDraft;
+    let pins_max = engine.limits().always_inject_max;
+    let newest = list_newest(&pinned, pins_max)?;
+    let is_full = newest.len() == pins_max;
+    let (drafts, mut pins): (Vec<Memory>, Vec<Memory>) = newest.into_iter().filter(may_show).partition(is_draft);
+    // Drafts may have pushed older pins of people out of the page.
+    if is_full && !drafts.is_empty() {
+        let trust_min = filter.trust_min.max(Some(Trust::UserAuthored));
+        pins = list_newest(&Filter { trust_min, ..pinned }, engine.limits().list_max)?;
+        pins.retain(|memory| may_show(memory) && !is_draft(memory));
+    }
+    pins.extend(drafts);
+    pins.truncate(pins_max);
+    Ok(pins)
 }
 
 /// Ranked memories for the message. A failure is noted in `skipped` and gives no hits.

@@ -40,7 +40,7 @@ use crate::model::error::Error;
 use crate::model::guard::Guard;
 use crate::model::lifecycle;
 use crate::model::limits::Limits;
-use crate::model::memory::{Draft, Evidence};
+use crate::model::memory::{Draft, Evidence, Memory};
 use crate::model::refusal::Refusal;
 use crate::model::ruleset::Ruleset;
 use crate::model::scope::Scope;
@@ -250,6 +250,26 @@ impl ClearedDraft {
     /// Whether a person has confirmed exactly this text.
     pub(crate) fn is_confirmed(&self) -> bool {
         self.is_confirmed
+    }
+
+    /// The draft as a candidate that would replace `current`. What it does not state is as in `current`: a person
+    /// decides about the whole memory.
+    pub(crate) fn into_candidate_for(mut self, current: &Memory) -> ClearedDraft {
+        self.permit.state = State::Constrained;
+        if self.draft.kind.is_none() && self.draft.layer.is_none() {
+            (self.kind, self.layer) = (current.kind, current.layer);
+        }
+        let draft = &mut self.draft;
+        // It was compared with `current`, not with an earlier candidate.
+        draft.expected_sha256 = None;
+        draft.title = draft.title.take().or_else(|| current.title.clone());
+        draft.recall_hint = draft.recall_hint.take().or_else(|| current.recall_hint.clone());
+        draft.tags.get_or_insert_with(|| current.tags.clone());
+        draft.metadata.get_or_insert_with(|| current.metadata.clone());
+        draft.always_inject.get_or_insert(current.always_inject);
+        draft.confidence.get_or_insert(current.confidence);
+        draft.importance.get_or_insert(current.importance);
+        self
     }
 
     /// State that the memory will get.

@@ -296,6 +296,20 @@ impl Draft {
             ..Draft::default()
         }
     }
+
+    /// Whether a memory has this content already, and every text field that the draft states.
+    pub(crate) fn states_nothing_new(&self, memory: &Memory) -> bool {
+        fn same<T: PartialEq>(stated: Option<&T>, current: Option<&T>) -> bool {
+            stated.is_none() || stated == current
+        }
+        self.content == memory.content
+            && same(self.kind.as_ref(), Some(&memory.kind))
+            && same(self.title.as_ref(), memory.title.as_ref())
+            && same(self.recall_hint.as_ref(), memory.recall_hint.as_ref())
+            && same(self.tags.as_ref(), Some(&memory.tags))
+            && same(self.metadata.as_ref(), Some(&memory.metadata))
+            && same(self.always_inject.as_ref(), Some(&memory.always_inject))
+    }
 }
 
 impl Evidence {

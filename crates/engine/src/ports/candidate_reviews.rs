@@ -91,7 +91,9 @@ pub(crate) fn next_review(
     let next = review.for_candidate_version(candidate, change.at);
     Ok(match review.action {
         // The path may have changed, and with it the memory that the draft would replace.
-        Action::Draft => Review { sources: replaced_by_draft(engine, change.tenant, candidate)?, ..next },
+        Action::Draft if candidate.path.is_some() => {
+            Review { sources: replaced_by_draft(engine, change.tenant, candidate)?, ..next }
+        }
         _ => next,
     })
 }

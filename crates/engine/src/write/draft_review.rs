@@ -1,5 +1,7 @@
-//! Drafts in `draft_write` stores: saving one also opens the review it waits for. Saving it again supersedes that
-//! review and opens another.
+//! Drafts in `draft_write` stores, and drafts over what a person wrote: saving one also opens the review it waits for.
+//! Saving it again supersedes that review and opens another.
+
+use uuid::Uuid;
 
 use crate::Engine;
 use crate::model::caller::Caller;
@@ -12,16 +14,20 @@ use crate::model::scope::Scope;
 use crate::ports::candidate_reviews;
 use crate::ports::change::{Change, Write};
 
-/// Adds the review of a draft to the change that saves it. `before`: the draft that this save replaces, whose review is
-/// superseded.
+/// Adds the review of a draft to the change that saves it, and returns its id. `before`: the draft that this save
+/// replaces, whose review is superseded. `replaced`: the memory that an approval replaces; `None`: the one at its path.
 pub(crate) fn with_draft_review(
     engine: &Engine,
     caller: &Caller,
     mut change: Change,
     before: Option<&Memory>,
     candidate: &Memory,
-) -> Result<Change, Error> {
-    let sources = candidate_reviews::replaced_by_draft(engine, caller.tenant, candidate)?;
+    replaced: Option<&Memory>,
+) -> Result<(Change, Uuid), Error> {
+    let sources = match replaced {
+        Some(replaced) => vec![SourceVersion::from_memory(replaced)],
+        None => candidate_reviews::replaced_by_draft(engine, caller.tenant, candidate)?,
+    };
     let (path, scope) = (candidate.path.clone(), candidate.scope.clone());
     let review = Review {
         rationale: format!("a draft by {}", caller.principal),
@@ -34,7 +40,7 @@ pub(crate) fn with_draft_review(
         }
     }
     let event = review.to_event(EventName::ReviewProposed, caller, change.at);
-    Ok(change.with_write(Write::Row(review.to_row())).with_event(event))
+    Ok((change.with_write(Write::Row(review.to_row())).with_event(event), review.id))
 }
 
 /// A pending review by this caller; rationale, evidence and candidate are left to fill in.

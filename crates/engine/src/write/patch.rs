@@ -9,12 +9,12 @@ use crate::model::id::MemoryId;
 use crate::model::memory::{Draft, Evidence, Memory};
 use crate::model::refusal::Refusal;
 use crate::model::vocabulary::{Operation, State};
-use crate::policy::Readable;
+use crate::policy::{self, Readable};
 use crate::ports::change::Change;
 use crate::ports::{Address, candidate_reviews, embedding, refusals};
 use crate::recall::read;
 use crate::tenant::stores;
-use crate::write::{Remembered, SaveOutcome, clear, confirmation, plan};
+use crate::write::{Remembered, SaveOutcome, SavedMemory, clear, confirmation, plan, remember};
 
 /// New content for one memory.
 #[derive(Clone, Debug)]
@@ -30,6 +30,8 @@ pub struct Patch {
 #[derive(Debug, Clone)]
 pub enum PatchOutcome {
     Saved(Box<Memory>),
+    /// The memory stays as it is; the new content is a draft that waits for review.
+    Proposed(Box<SavedMemory>),
     Refused(Refusal),
 }
 
@@ -63,7 +65,8 @@ impl Engine {
         // After the gate: a refusal is answered before a conflict.
         read::ensure_expected_sha256(self, caller, Some(&patch.expected_sha256), &current)?;
         // A patch of a draft updates the draft; a patch of an active memory must not activate without review.
-        if cleared.state() == State::Constrained && current.state == State::Active {
+        let needs_person = policy::replace_needs_person(caller, &current);
+        if needs_person || (cleared.state() == State::Constrained && current.state == State::Active) {
             return save_patch_draft(self, caller, &current, cleared.draft().clone());
         }
         let now = self.clock.now();
@@ -84,7 +87,7 @@ impl Engine {
     }
 }
 
-/// Saves the patch as a draft beside the memory, in a store where writes by programs wait for review.
+/// Saves the patch as a draft beside the memory: it is a person's, or writes by programs wait for review in its store.
 fn save_patch_draft(engine: &Engine, caller: &Caller, current: &Memory, patch: Draft) -> Result<PatchOutcome, Error> {
     let draft = Draft {
         content: patch.content,
@@ -93,8 +96,8 @@ fn save_patch_draft(engine: &Engine, caller: &Caller, current: &Memory, patch: D
         derived_from: vec![current.version],
         ..Draft::from_intact(current)?
     };
-    Ok(match engine.remember(caller, draft)? {
-        Remembered::Saved(saved) => PatchOutcome::Saved(Box::new(saved.memory)),
+    Ok(match remember::remember_candidate(engine, caller, draft, current)? {
+        Remembered::Saved(saved) => PatchOutcome::Proposed(saved),
         Remembered::Refused(refusal) => PatchOutcome::Refused(refusal),
     })
 }

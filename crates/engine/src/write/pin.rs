@@ -6,7 +6,7 @@ use crate::model::error::Error;
 use crate::model::event::EventName;
 use crate::model::id::{MemoryId, VersionId};
 use crate::model::trust_flow::Field;
-use crate::model::vocabulary::{Operation, State};
+use crate::model::vocabulary::{Operation, State, Trust};
 use crate::policy;
 use crate::ports::change::Change;
 use crate::ports::transition::{Transition, TransitionOutcome};
@@ -39,7 +39,15 @@ fn pin_once(engine: &Engine, caller: &Caller, memory: MemoryId, pin: Pin) -> Res
     let current = read::read_by_id(engine, caller, memory)?;
     let store = stores::open_store(engine, caller, &current.store)?;
     // `true`: the opt-in of a pipeline limits what is added, not how a memory it can read is treated.
-    let permit = match policy::may_write(caller, &store, &current.scope, current.kind, true) {
+    let permitted = policy::may_write(caller, &store, &current.scope, current.kind, true);
+    let takes_persons_pin = !pin.always_inject
+        && current.always_inject
+        && caller.role.is_program()
+        && current.trust_of(Field::AlwaysInject) > Trust::AgentDraft;
+    let permit = match permitted.and_then(|permit| match takes_persons_pin {
+        true => Err(policy::people_change_refusal()),
+        false => Ok(permit),
+    }) {
         Ok(permit) => permit,
         Err(refusal) => {
             return Ok(TransitionOutcome::Refused(refusals::log_refusal(engine, caller, &store.slug, refusal)?));

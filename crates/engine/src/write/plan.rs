@@ -6,9 +6,11 @@ use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::event::{EventBody, EventName};
 use crate::model::guard::{Guard, Place};
+use crate::model::memory::Memory;
 use crate::model::ruleset::Ruleset;
 use crate::model::store::Store;
 use crate::model::vocabulary::{Dedup, Operation, State};
+use crate::policy;
 use crate::ports::change::{Change, Write};
 use crate::ports::embedding;
 use crate::recall::read;
@@ -30,10 +32,39 @@ pub(crate) fn plan_save(
 ) -> Result<(Option<Change>, SavedMemory), Error> {
     let ruleset = stores::ruleset_of(engine, store)?;
     let place = Place { store: store.slug.clone(), scope: cleared.scope().clone() };
-    let target = target::find_save_target(engine, caller, &cleared, ruleset, &place, skip_lookup)?;
-    plan_save_to_target(engine, caller, cleared, ruleset, &place, target, operation)
+    match target::find_save_target(engine, caller, &cleared, ruleset, &place, skip_lookup)? {
+        SaveTarget::Existing(current)
+            if !cleared.is_confirmed()
+                && !cleared.draft().create_only
+                && policy::replace_needs_person(caller, &current) =>
+        {
+            plan_candidate(engine, caller, store, cleared, &current)
+        }
+        target => plan_save_to_target(engine, caller, cleared, ruleset, &place, target, operation, None),
+    }
 }
 
+/// Plans a save over what a person wrote or trusted: a candidate beside it, which waits for review.
+pub(crate) fn plan_candidate(
+    engine: &Engine,
+    caller: &Caller,
+    store: &Store,
+    cleared: ClearedDraft,
+    current: &Memory,
+) -> Result<(Option<Change>, SavedMemory), Error> {
+    let ruleset = stores::ruleset_of(engine, store)?;
+    let place = Place { store: store.slug.clone(), scope: cleared.scope().clone() };
+    read::ensure_expected_sha256(engine, caller, cleared.draft().expected_sha256.as_deref(), current)?;
+    let target = match cleared.draft().states_nothing_new(current) {
+        true => SaveTarget::Same(Box::new(current.clone())),
+        false => target::find_candidate_target(engine, caller, &place, current)?,
+    };
+    let cleared = cleared.into_candidate_for(current);
+    plan_save_to_target(engine, caller, cleared, ruleset, &place, target, Operation::Create, Some(current))
+}
+
+/// `replaced`: the memory of a person that a candidate would replace.
+#[expect(clippy::too_many_arguments, reason = "the parts of one save, joined here and nowhere else")]
 fn plan_save_to_target(
     engine: &Engine,
     caller: &Caller,
@@ -42,6 +73,7 @@ fn plan_save_to_target(
     place: &Place,
     target: SaveTarget,
     operation: Operation,
+    replaced: Option<&Memory>,
 ) -> Result<(Option<Change>, SavedMemory), Error> {
     // A person who confirms a text that is there as a draft makes it a new version, with a person's trust.
     let target = match target {
@@ -49,7 +81,7 @@ fn plan_save_to_target(
         target => target,
     };
     let now = engine.clock.now();
-    let (draft, warnings) = (cleared.draft(), cleared.warnings().to_vec());
+    let (draft, mut warnings) = (cleared.draft(), cleared.warnings().to_vec());
     let stamp = VersionStamp::new(caller, engine.fresh_version_id(), now, draft.reason.clone());
     let mut change = Change::new(caller.tenant, now);
     let mut before = None;
@@ -102,11 +134,21 @@ fn plan_save_to_target(
     let entry = entry.with_embedding(embedding);
     let memory = entry.memory().clone();
     // Programs write drafts in `draft_write` stores: each waits for a review.
+    let mut draft_review = None;
     if memory.state == State::Constrained {
-        change = draft_review::with_draft_review(engine, caller, change, before.as_deref(), &memory)?;
+        let review;
+        (change, review) =
+            draft_review::with_draft_review(engine, caller, change, before.as_deref(), &memory, replaced)?;
+        draft_review = Some(review);
+        warnings.extend(replaced.map(|_| {
+            format!(
+                "a person wrote or trusted what is there, so it stays: this is a draft and waits in review {review}"
+            )
+        }));
     }
     // A pin that a program sets speaks for a person: it stays untrusted until that person has confirmed it.
-    let (change, review) = confirmation::plan_request(engine, caller, change, before.as_deref(), &memory)?;
+    let (change, request) = confirmation::plan_request(engine, caller, change, before.as_deref(), &memory)?;
+    let review = draft_review.or(request);
     let change = add_written_entry(engine, caller, change, entry, outcome);
     Ok((Some(change), SavedMemory { memory, outcome, deduped_by, near, review, warnings }))
 }

@@ -61,6 +61,8 @@ struct SaveRequest {
     operation: Operation,
     /// The question whose answer makes this the person's text; the save uses it up.
     consent: Option<Question>,
+    /// The memory of a person that this is a candidate for; `None`: the target is looked up.
+    replaces: Option<Box<Memory>>,
     /// Number of this attempt, from 0.
     attempt: usize,
     /// Start of the first attempt: an erasure of the tenant after it ends the save.
@@ -82,7 +84,7 @@ impl Engine {
             Some(question) => {
                 let (intent, begun_at) = (WriteIntent::ConfirmedWrite, self.clock.now());
                 let (consent, operation, attempt) = (Some(question), Operation::Create, 0);
-                let request = SaveRequest { draft, intent, operation, consent, attempt, begun_at };
+                let request = SaveRequest { draft, intent, operation, consent, replaces: None, attempt, begun_at };
                 run_save_steps(self, caller, attempt_save(self, caller, request)?, |change| self.commit(change))
             }
             None => self.remember(caller, draft),
@@ -188,7 +190,21 @@ pub(crate) fn begin_remember_as(
         draft.derived_from = lineage::find_repeated_versions(engine, caller, &draft)?;
     }
     let begun_at = engine.clock.now();
-    attempt_save(engine, caller, SaveRequest { draft, intent, operation, consent: None, attempt: 0, begun_at })
+    let (consent, replaces, attempt) = (None, None, 0);
+    attempt_save(engine, caller, SaveRequest { draft, intent, operation, consent, replaces, attempt, begun_at })
+}
+
+/// Saves a draft as a candidate for a memory that only a person may replace.
+pub(crate) fn remember_candidate(
+    engine: &Engine,
+    caller: &Caller,
+    draft: Draft,
+    current: &Memory,
+) -> Result<Remembered, Error> {
+    let (intent, operation, begun_at) = (WriteIntent::Write, Operation::Create, engine.clock.now());
+    let (consent, replaces, attempt) = (None, Some(Box::new(current.clone())), 0);
+    let request = SaveRequest { draft, intent, operation, consent, replaces, attempt, begun_at };
+    run_save_steps(engine, caller, attempt_save(engine, caller, request)?, |change| engine.commit(change))
 }
 
 fn attempt_save(engine: &Engine, caller: &Caller, request: SaveRequest) -> Result<SaveStep, Error> {
@@ -200,7 +216,10 @@ fn attempt_save(engine: &Engine, caller: &Caller, request: SaveRequest) -> Resul
         Err(refusal) => return Ok(refusal_step(engine, caller, &request.draft.store, refusal)),
     };
     let skip_lookup = request.attempt == 0;
-    let (change, saved) = plan::plan_save(engine, caller, &store, cleared, request.operation, skip_lookup)?;
+    let (change, saved) = match &request.replaces {
+        Some(current) => plan::plan_candidate(engine, caller, &store, cleared, current)?,
+        None => plan::plan_save(engine, caller, &store, cleared, request.operation, skip_lookup)?,
+    };
     let saved = Box::new(saved);
     Ok(match change {
         Some(change) => {

@@ -38,7 +38,10 @@ impl Engine {
             Ok(_) => None,
         };
         // Permission first: a caller who may not write here learns nothing from the scanner.
-        let permitted = policy::may_write(caller, &store, &current.scope, current.kind, true);
+        let permitted = match policy::replace_needs_person(caller, &current) {
+            true => Err(policy::people_change_refusal()),
+            false => policy::may_write(caller, &store, &current.scope, current.kind, true),
+        };
         let permit = match permitted.and_then(|permit| found.map_or(Ok(permit), Err)) {
             Ok(permit) => permit,
             Err(refusal) => {

@@ -10,7 +10,7 @@ use crate::model::id::MemoryId;
 use crate::model::memory::Memory;
 use crate::model::ruleset::Ruleset;
 use crate::model::vocabulary::{Dedup, State};
-use crate::policy::Readable;
+use crate::policy::{self, Readable};
 use crate::ports::{Address, CandidateQuery, Filter, PageRequest, SortOrder, embedding};
 use crate::text::digest::content_sha256;
 use crate::text::words;
@@ -78,17 +78,45 @@ fn find_draft_target(
     cleared: &ClearedDraft,
     place: &Place,
 ) -> Result<SaveTarget, Error> {
-    let Some(path) = &cleared.draft().path else { return Ok(SaveTarget::New { guard: None, near: None }) };
+    match &cleared.draft().path {
+        Some(path) => find_own_candidate(engine, caller, place, Some(path), |_| true),
+        None => Ok(SaveTarget::New { guard: None, near: None }),
+    }
+}
+
+/// Target of a candidate that would replace `current`: the one that the caller has waiting already, or a new one.
+pub(crate) fn find_candidate_target(
+    engine: &Engine,
+    caller: &Caller,
+    place: &Place,
+    current: &Memory,
+) -> Result<SaveTarget, Error> {
+    let path = current.path.as_deref();
+    // Without a path, by the version that it was written for.
+    let is_for_current = |waiting: &Memory| match path {
+        Some(_) => true,
+        None => waiting.path.is_none() && waiting.derived_from.contains(&current.version),
+    };
+    find_own_candidate(engine, caller, place, path, is_for_current)
+}
+
+fn find_own_candidate(
+    engine: &Engine,
+    caller: &Caller,
+    place: &Place,
+    path: Option<&str>,
+    matches: impl Fn(&Memory) -> bool,
+) -> Result<SaveTarget, Error> {
     let filter = Filter {
         places: vec![place.clone()],
-        path: Some(path.clone()),
+        path: path.map(str::to_owned),
         states: vec![State::Constrained],
         ..Filter::default()
     };
     let page = PageRequest { order: SortOrder::Newest, after: None, limit: engine.limits().list_default };
     let waiting = engine.backend.list_memories(&Readable::whole_tenant(caller.tenant), &filter, &page)?;
     // Each author has a draft of their own: callers do not overwrite each other's proposals.
-    let own = waiting.into_iter().find(|memory| memory.author == caller.principal);
+    let own = waiting.into_iter().find(|memory| memory.author == caller.principal && matches(memory));
     Ok(match own {
         Some(memory) => SaveTarget::Existing(Box::new(memory)),
         None => SaveTarget::New { guard: None, near: None },
@@ -114,11 +142,16 @@ fn find_hint_target(
         ..CandidateQuery::default()
     };
     let found = engine.backend.find_candidates(&Readable::whole_tenant(caller.tenant), &find)?;
-    let memories: Vec<Memory> = found.candidates.into_iter().map(|candidate| candidate.memory).collect();
+    let memories = found.candidates.into_iter().map(|candidate| candidate.memory);
+    // A program's note beside a person's is a memory of its own, which a later save finds again.
+    let is_kept = |memory: &Memory| !cleared.is_confirmed() && policy::replace_needs_person(caller, memory);
+    let (kept, memories): (Vec<Memory>, Vec<Memory>) = memories.partition(is_kept);
     let similarity = |text: &str| text_similarity(engine, &draft.content, text);
-    match duplicate::find_nearest_hint(hint, &draft.content, &memories, engine.limits(), similarity) {
+    let find_nearest = |among| duplicate::find_nearest_hint(hint, &draft.content, among, engine.limits(), similarity);
+    match find_nearest(&memories) {
         Some((memory, HintMatch::SameFact)) => Ok(SaveTarget::Existing(Box::new(memory.clone()))),
         other => {
+            let other = find_nearest(&kept).or(other);
             // The search is no lock: the guard fails if anything was saved to the place meanwhile.
             let guard = Some(Guard::PlaceUnchanged { place: place.clone(), generation });
             Ok(SaveTarget::New { guard, near: other.map(|(memory, _)| memory.id) })

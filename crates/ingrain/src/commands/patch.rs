@@ -9,7 +9,7 @@ use crate::commands::Job;
 use crate::commands::read::MemoryReferenceArgs;
 use crate::commands::remember::EvidenceArgs;
 use crate::error::Failure;
-use crate::json_views::StatusView;
+use crate::json_views::{ProposedPatchView, StatusView};
 use crate::output::Tone;
 use crate::text_io::read_content;
 
@@ -43,6 +43,19 @@ impl PatchArgs {
         };
         match job.session.engine.patch(caller, patch)? {
             PatchOutcome::Refused(refusal) => Err(refusal.into()),
+            PatchOutcome::Proposed(saved) => {
+                let (memory, review) = (&saved.memory, saved.review.map(|review| review.to_string()));
+                let view = ProposedPatchView {
+                    saved: StatusView::new("proposed", memory),
+                    review: review.as_deref(),
+                    warnings: &saved.warnings,
+                };
+                job.output.print_answer(&view, || {
+                    let word = job.output.paint(Tone::Good, "saved as a draft");
+                    let review = review.as_deref().unwrap_or("none");
+                    format!("{word} {}; the text stays until a person decides\n  review  {review}", memory.id)
+                })
+            }
             PatchOutcome::Saved(memory) => job.output.print_answer(&StatusView::new("patched", &memory), || {
                 let word = job.output.paint(Tone::Good, "patched");
                 format!("{word} {}, version {}\n  sha256  {}", memory.id, memory.version_number, memory.sha256)

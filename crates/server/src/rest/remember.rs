@@ -130,7 +130,7 @@ async fn patch_memory(
     JsonBody(body): JsonBody<PatchBody>,
 ) -> Result<Response, Problem> {
     let in_headers = conditions.if_match.is_some();
-    let patched = app
+    let (patched, view) = app
         .entrance
         .call("patch", move |engine| {
             let expected_sha256 = match (body.expected_sha256, in_headers) {
@@ -157,14 +157,21 @@ async fn patch_memory(
             let evidence = body.evidence.into_iter().map(Into::into).collect();
             let patch = Patch { memory, expected_sha256, content: body.content, summary: body.summary, evidence };
             match engine.patch(&auth.caller, patch)? {
-                PatchOutcome::Saved(memory) => Ok(memory),
+                PatchOutcome::Saved(memory) => {
+                    let view = SavedView::from_memory(&memory, "updated");
+                    Ok((memory, view))
+                }
+                PatchOutcome::Proposed(saved) => {
+                    let view = SavedView::new(&saved);
+                    Ok((Box::new(saved.memory), view))
+                }
                 PatchOutcome::Refused(refusal) => Err(refusal.into()),
             }
         })
         .await
         .map_err(|problem| if in_headers { problem.into_precondition_failed() } else { problem })?;
     telemetry::record_memory(&patched);
-    Ok(json_with_etag(StatusCode::OK, patched.version, SavedView::from_memory(&patched, "updated")))
+    Ok(json_with_etag(StatusCode::OK, patched.version, view))
 }
 
 pub(super) const EXAMPLE_ID: &str = "01980000-0000-7000-8000-000000000001";

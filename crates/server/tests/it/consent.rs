@@ -131,6 +131,120 @@ fn the_owner_confirms_an_agents_note_by_pinning_the_version_they_read() {
     assert!(trusted_text());
 }
 
+/// The text of one of ann's rules, read as the admin.
+fn check_rule(house: &House, rule: &str, after: &str) {
+    let now = memory(house, rule);
+    let said = (&now["content"], &now["trust"], &now["state"], &now["version_number"], &now["path"]);
+    let path = &now["path"];
+    let expected = (&json!("never deploy on friday"), &json!("user_authored"), &json!("active"), &json!(1), path);
+    assert_eq!(said, expected, "{after}: {now}");
+}
+
+#[test]
+fn an_agent_writes_no_text_over_a_persons_rule() {
+    let house = House::new();
+    let (ann, agent) = (ann(&house), agent_of_ann(&house, true));
+    let evidence = json!([{ "kind": "tool_result", "summary": "seen" }]);
+    let note =
+        |content: &str| json!({ "store": "user_memory", "path": "deploys", "content": content, "evidence": evidence });
+    let save = |key: &str, body: &Value| house.ask_as(key, "POST", "/v1/memories").json(body).send();
+    let mut pinned = note("never deploy on friday");
+    pinned["always_inject"] = true.into();
+    let saved = save(&ann, &pinned);
+    let (rule, sha256) = (id_of(&saved), saved.json()["sha256"].clone());
+
+    let first = save(&agent, &note("deploy on friday"));
+    assert_eq!((first.status, &first.json()["state"]), (201, &json!("constrained")), "{}", first.body);
+    assert!(first.json()["warnings"][0].as_str().is_some_and(|text| text.contains("review")), "{}", first.body);
+    check_rule(&house, &rule, "a save");
+    // Saved again it is the same draft, and one review.
+    let again = save(&agent, &note("deploy on any day"));
+    assert_eq!(again.json()["id"], first.json()["id"], "{}", again.body);
+    // The text as it is changes nothing.
+    assert_eq!(save(&agent, &note("never deploy on friday")).json()["outcome"], "unchanged");
+    let patch = |text: &str| json!({ "content": text, "expected_sha256": sha256, "evidence": evidence });
+    let path = format!("/v1/memories/{rule}");
+    let patched = house.ask_as(&agent, "PATCH", &path).json(&patch("deploy at night")).send();
+    assert_eq!((patched.status, &patched.json()["id"]), (200, &first.json()["id"]), "{}", patched.body);
+    check_rule(&house, &rule, "a patch");
+    let unpinned = house.ask_as(&agent, "PUT", &format!("{path}/pin")).json(&json!({ "always_inject": false })).send();
+    assert_eq!(unpinned.said(), (403, "policy.people_only".to_owned()));
+    let arguments = json!({ "document_id": rule, "expected_sha256": sha256, "new_content": "deploy in the morning",
+        "evidence_summary": "seen" });
+    let tool = call(&house, &agent, &json!({ "name": "memory_patch", "arguments": arguments }));
+    assert_eq!(tool["structuredContent"]["patched"], false, "{tool}");
+    assert!(tool["structuredContent"]["review_item_id"].is_string(), "{tool}");
+    let tenant = house.tenant.id;
+    let helper = Caller { user: Some("ann".to_owned()), ..Caller::agent(tenant, "helper") };
+    let moved = house.engine.rename(&helper, rule.parse().expect("an id"), "elsewhere").expect("answers");
+    assert!(matches!(moved, engine::TransitionOutcome::Refused(_)), "{moved:?}");
+    check_rule(&house, &rule, "a rename");
+
+    // Ann decides about the last text. Her pin stays.
+    let waiting = house.ask_as(&ann, "GET", "/v1/reviews?action=draft&state=pending").send().json();
+    assert_eq!(waiting["items"].as_array().map(Vec::len), Some(1), "{waiting}");
+    let review = &waiting["items"][0];
+    let approve = format!("/v1/reviews/{}/approve", review["id"].as_str().expect("an id"));
+    let approved = house.ask_as(&ann, "POST", &approve).json(&json!({ "version": review["version"] })).send();
+    assert_eq!(approved.status, 200, "{}", approved.body);
+    let new = memory(&house, first.json()["id"].as_str().expect("an id"));
+    let said = (&new["content"], &new["trust"], &new["always_inject"], &new["path"]);
+    let expected = (&json!("deploy in the morning"), &json!("user_authored"), &json!(true), &json!("deploys"));
+    assert_eq!(said, expected, "{new}");
+    assert_eq!(memory(&house, &rule)["state"], "superseded");
+}
+
+#[test]
+fn an_agents_note_with_a_persons_hint_is_a_note_of_its_own() {
+    let house = House::new();
+    let (ann, agent) = (ann(&house), agent_of_ann(&house, false));
+    let saved = save(&house, &ann, "never deploy on friday", false);
+    let (rule, sha256) = (id_of(&saved), saved.json()["sha256"].clone());
+    let body =
+        |content: &str| json!({ "store": "user_notes", "recall_hint": "never deploy on friday", "content": content });
+    let save = |content: &str| house.ask_as(&agent, "POST", "/v1/memories").json(&body(content)).send().json();
+    let own = save("never deploy on friday or monday");
+    assert_eq!((&own["near"], &own["state"]), (&json!(rule), &json!("active")), "{own}");
+    assert_eq!(save("never deploy on friday or monday, says the agent")["id"], own["id"], "its own is found again");
+    check_rule(&house, &rule, "a save with the same hint");
+    // A patch of a memory without a path waits, too, and replaces that memory once it is approved.
+    let patch = |content: &str| {
+        let body = json!({ "content": content, "expected_sha256": sha256 });
+        house.ask_as(&agent, "PATCH", &format!("/v1/memories/{rule}")).json(&body).send().json()
+    };
+    let (first, second) = (patch("deploy on friday"), patch("deploy on fridays"));
+    assert_eq!((&first["state"], &first["id"]), (&json!("constrained"), &second["id"]), "{first} {second}");
+    check_rule(&house, &rule, "a patch");
+    let waiting = house.ask_as(&ann, "GET", "/v1/reviews?action=draft&state=pending").send().json();
+    assert_eq!(waiting["items"].as_array().map(Vec::len), Some(1), "{waiting}");
+    let review = &waiting["items"][0];
+    let approve = format!("/v1/reviews/{}/approve", review["id"].as_str().expect("an id"));
+    let approved = house.ask_as(&ann, "POST", &approve).json(&json!({ "version": review["version"] })).send();
+    assert_eq!(approved.status, 200, "{}", approved.body);
+    assert_eq!(memory(&house, &rule)["state"], "superseded");
+}
+
+#[test]
+fn an_agents_many_pins_do_not_push_out_a_persons() {
+    let house = House::new();
+    let (ann, agent) = (ann(&house), agent_of_ann(&house, false));
+    id_of(&save(&house, &ann, "never deploy on friday", true));
+    for number in 0..30 {
+        house.clock.pass(1);
+        id_of(&save(&house, &agent, &format!("likes{number} colour{number} shade{number}"), true));
+    }
+    let body = json!({ "message": "what now?", "budget_tokens": 9000 });
+    let context = house.ask_as(&agent, "POST", "/v1/context").json(&body).send().json();
+    let text = context["text"].as_str().expect("text");
+    let (trusted, untrusted) = text.split_once("<ingrain_untrusted").expect("two blocks");
+    assert!(trusted.contains("never deploy on friday"), "{text}");
+    // Drafts fill what is left, newest first.
+    assert!(
+        untrusted.contains("likes29 ") && untrusted.contains("likes6 ") && !untrusted.contains("likes5 "),
+        "{text}"
+    );
+}
+
 #[test]
 fn a_pin_by_an_agent_waits_in_the_queue_of_its_person() {
     let house = House::new();

@@ -251,6 +251,12 @@ fn replace_content(call: &ToolCall<'_>, memory: &Memory, content: String) -> Res
     };
     match call.engine.patch(call.caller, patch)? {
         PatchOutcome::Saved(_) => Ok(()),
+        PatchOutcome::Proposed(saved) => {
+            let review = saved.review.map(|review| format!(" {review}")).unwrap_or_default();
+            fail_with_message(format!(
+                "The file is not changed: the new text waits as a draft, and a person decides in review{review}"
+            ))
+        }
         PatchOutcome::Refused(refusal) => Err(refusal.into()),
     }
 }

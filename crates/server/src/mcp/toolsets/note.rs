@@ -161,7 +161,7 @@ fn save_note(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
             if let Some(review) = saved.review {
                 answer["review_item_id"] = review.to_string().into();
             }
-            Ok(answer)
+            Ok(with_warnings(answer, saved.warnings))
         }
     }
 }

@@ -139,7 +139,7 @@ impl Script {
             evidence: vec![Evidence::new(EvidenceKind::ToolResult, self.marker("v"))],
         };
         self.note(format!("agent patches {} in {}", memory.id, memory.store));
-        Ok(matches!(self.engine.patch(agent, patch)?, PatchOutcome::Saved(_)))
+        Ok(!matches!(self.engine.patch(agent, patch)?, PatchOutcome::Refused(_)))
     }
 
     fn agent_patch(&mut self, agent: &Caller) -> Done {

@@ -1,5 +1,6 @@
 //! The trust property: whatever an agent does, no word of its own gets into the trusted block, into a read-only store
-//! or above `agent_draft`, unless a person decided about exactly that text.
+//! or above `agent_draft`, unless a person decided about exactly that text. No step of an agent changes or lowers what
+//! a person wrote or trusted.
 //!
 //! Each script runs in a tenant of its own. Every text of the agent carries a marker, a word used once; a marker is
 //! decided when a person sends it, or approves the version that shows it. A failed script names its seed:

@@ -46,6 +46,28 @@ impl Script {
         }
     }
 
+    /// Memories in use that a person wrote or trusted.
+    pub(super) fn people_memories(&self) -> Vec<Memory> {
+        let is_persons = |memory: &Memory| {
+            let by_person = ["admin", "reviewer:", "user:"].iter().any(|role| memory.author.starts_with(role));
+            by_person || memory.trust > Trust::AgentDraft
+        };
+        self.list(&self.admin, vec![State::Active]).into_iter().filter(is_persons).collect()
+    }
+
+    /// A step of the agent leaves them in force: text, trust and place, and the pin that a person set.
+    pub(super) fn check_people_kept(&self, before: &[Memory]) {
+        for old in before {
+            let now = self.engine.read(&self.admin, &MemoryReference::Id(old.id)).expect("reads");
+            let kept = |memory: &Memory| {
+                let texts = (memory.content.clone(), memory.title.clone(), memory.path.clone(), memory.tags.clone());
+                let pinned = memory.always_inject && memory.trust_of(Field::AlwaysInject) > Trust::AgentDraft;
+                (texts, memory.state, memory.trust, pinned)
+            };
+            assert_eq!(kept(old), kept(&now), "the agent changed a person's memory {}\n{}", old.id, self.story());
+        }
+    }
+
     /// No undecided word has more trust than a draft, in any field.
     fn check_fields(&self, memory: &Memory, what: &str) {
         let metadata = serde_json::Value::Object(memory.metadata.clone()).to_string();

@@ -91,7 +91,12 @@ impl Script {
             self.step = step;
             counts.steps += 1;
             let done = match self.pick(10) {
-                0..=5 => self.agent_step(),
+                0..=5 => {
+                    let before = self.people_memories();
+                    let done = self.agent_step();
+                    self.check_people_kept(&before);
+                    done
+                }
                 6 | 7 => self.person_step(),
                 _ => self.reviewer_step(counts),
             };

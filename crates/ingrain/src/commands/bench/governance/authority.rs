@@ -74,7 +74,7 @@ pub(super) const CASES: &[Case] = &[
                 PatchOutcome::Refused(_) => {
                     ensure(world.read_memory(&agent, memory.id)?.sha256 == memory.sha256, "the text changed")
                 }
-                PatchOutcome::Saved(_) => Err("it was saved".to_owned()),
+                PatchOutcome::Saved(_) | PatchOutcome::Proposed(_) => Err("it was saved".to_owned()),
             }
         },
     },

@@ -64,12 +64,17 @@ pub(super) fn remember_memory(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswe
         Remembered::Refused(refusal) => Err(refusal.into()),
         Remembered::Saved(saved) => {
             let memory = saved.memory.for_model();
-            Ok(json!({
+            let mut answer = json!({
                 "created": saved.outcome == SaveOutcome::Created, "updated": saved.outcome == SaveOutcome::Updated,
                 "document_id": memory.id, "version_id": memory.version, "store_slug": memory.store,
                 "path": memory.path, "trust_level": memory.trust, "warnings": saved.warnings,
                 "flags": memory.flags,
-            }))
+            });
+            // A draft, or a pin, that waits for a person.
+            if let Some(review) = saved.review {
+                answer["review_item_id"] = review.to_string().into();
+            }
+            Ok(answer)
         }
     }
 }
@@ -97,6 +102,14 @@ pub(super) fn patch_memory(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
         PatchOutcome::Refused(refusal) => Err(refusal.into()),
         PatchOutcome::Saved(memory) => {
             Ok(json!({ "patched": true, "new_sha256": memory.sha256, "version_id": memory.version }))
+        }
+        PatchOutcome::Proposed(saved) => {
+            let memory = &saved.memory;
+            Ok(json!({
+                "patched": false, "new_sha256": memory.sha256, "version_id": memory.version,
+                "document_id": memory.id, "review_item_id": saved.review, "warnings": saved.warnings,
+                "note": "it waits as a draft; a person decides, and until then the text stays",
+            }))
         }
     }
 }
