@@ -32,6 +32,7 @@ pub mod pipeline;
 pub mod propose;
 pub mod quarantine;
 pub mod read;
+pub mod read_first;
 pub mod recall;
 pub mod receipt;
 pub mod redact;

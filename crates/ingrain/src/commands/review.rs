@@ -5,12 +5,14 @@ use engine::model::error::Error;
 use engine::model::id::VersionId;
 use engine::model::memory::Memory;
 use engine::model::review::{Action, Review, ReviewState};
+use engine::model::vocabulary::Trust;
 use engine::review::{BulkDecisionReport, Decision, DecisionOutcome, QueueFilter, QueuePage, ReadReview, ReviewView};
-use serde_json::{Value, json};
+use serde_json::json;
 use similar::TextDiff;
 
 use crate::commands::Job;
 use crate::commands::page_args::{PageArgs, append_next_cursor};
+use crate::commands::read_first::{confirm_shown, render_fields};
 use crate::error::Failure;
 use crate::json_views::MemoryView;
 use crate::output::{Output, Tone, path_suffix};
@@ -90,7 +92,7 @@ struct DecisionArgs {
     store: Option<String>,
     #[arg(long, alias = "reason", help = "Reason, kept in the history")]
     comment: Option<String>,
-    /// Version of the review that you read (`review show`); default: the one shown now. For one id only
+    /// Version of the review that you read (`review show`). For one id only; default: the version of this review
     #[arg(long, value_name = "VERSION", conflicts_with = "all")]
     read: Option<VersionId>,
 }
@@ -209,25 +211,6 @@ fn render_version(review: &Review) -> String {
     review.version.map(|version| format!("\nversion: {version}")).unwrap_or_default()
 }
 
-/// Every field besides the content that an approval raises with it.
-fn render_fields(proposed: &Memory) -> String {
-    let metadata = || Value::Object(proposed.metadata.clone()).to_string();
-    let fields = [
-        ("path", proposed.path.clone()),
-        ("title", proposed.title.clone()),
-        ("hint", proposed.recall_hint.clone()),
-        ("tags", (!proposed.tags.is_empty()).then(|| proposed.tags.join(", "))),
-        ("metadata", (!proposed.metadata.is_empty()).then(metadata)),
-        ("speaker", proposed.speaker.clone()),
-        ("session", proposed.session.clone()),
-        ("pinned", proposed.always_inject.then(|| "yes".to_owned())),
-    ];
-    let shown = fields.into_iter().filter_map(|(name, value)| {
-        Some(format!("\n{name}: {}", escape_controls(&value?.split_whitespace().collect::<Vec<_>>().join(" "))))
-    });
-    shown.collect()
-}
-
 impl DecisionArgs {
     fn run(self, job: &Job<'_>, approve: bool) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
@@ -236,6 +219,9 @@ impl DecisionArgs {
             // Read, then decided by its id at the version read: what is shown is what is decided.
             // A review that cannot be read cannot be decided either, and the decision knows best why.
             let seen = engine.review(caller, id).ok();
+            if let (Some(seen), true, None) = (&seen, approve, self.read) {
+                ensure_read(job, id, seen)?;
+            }
             let shown = seen.as_ref().map(|seen| &seen.review);
             let id = shown.map_or_else(|| id.clone(), |review| review.id.to_string());
             let version = self.read.or(shown.and_then(|review| review.version));
@@ -253,7 +239,12 @@ impl DecisionArgs {
         let mut reviews: Vec<ReadReview> = listed.iter().map(ReadReview::from).collect();
         for id in self.ids {
             reviews.push(match engine.review(caller, &id) {
-                Ok(seen) => ReadReview { id, ..ReadReview::from(&seen.review) },
+                Ok(seen) => {
+                    if approve {
+                        ensure_read(job, &id, &seen)?;
+                    }
+                    ReadReview { id, ..ReadReview::from(&seen.review) }
+                }
                 // The decision reports it.
                 Err(Error::NotFound { .. } | Error::Conflict(_)) => ReadReview { id, version: None },
                 Err(error) => return Err(error.into()),
@@ -267,6 +258,22 @@ impl DecisionArgs {
         })?;
         // Exit 2 if any id was not decided; each is listed with its reason.
         if left { Err(Failure::AlreadyReported(2)) } else { Ok(()) }
+    }
+}
+
+/// A review has one version: who names it has read that one. A memory may have changed since, so its id says nothing
+/// about what was read.
+fn ensure_read(job: &Job<'_>, id: &str, seen: &ReviewView) -> Result<(), Failure> {
+    let review = &seen.review;
+    // One's own proposal, unless a program had a hand in it.
+    let is_own = |proposed: &Memory| {
+        review.proposer == job.session.caller.principal && proposed.least_text_trust() > Trust::AgentDraft
+    };
+    match &seen.proposed {
+        Some(proposed) if review.state.is_open() && review.id.to_string() != id && !is_own(proposed) => {
+            confirm_shown(job, proposed, &format!("ingrain review confirm {}", review.id))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -287,10 +287,15 @@ pub fn can_ask(output: &Output) -> bool {
 
 /// Asks on the terminal; Enter means yes, the end of input no.
 pub fn ask(question: &str) -> bool {
+    read_answer(question).is_some_and(|answer| matches!(answer.as_str(), "" | "y" | "yes"))
+}
+
+/// The answer from the terminal, in lower case; `None` at the end of input.
+pub fn read_answer(question: &str) -> Option<String> {
     let mut line = String::new();
     let shown = write!(std::io::stderr(), "{question}").and_then(|()| std::io::stderr().flush());
     let read = shown.and_then(|()| std::io::stdin().lock().read_line(&mut line));
-    read.is_ok_and(|bytes| bytes > 0) && matches!(line.trim().to_lowercase().as_str(), "" | "y" | "yes")
+    read.is_ok_and(|bytes| bytes > 0).then(|| line.trim().to_lowercase())
 }
 
 /// Unified diff of a configuration. Secrets in its neighbourhood are redacted: the diff ends up in logs.

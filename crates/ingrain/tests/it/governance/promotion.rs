@@ -128,7 +128,10 @@ fn drafts_of_a_draft_write_store_wait_and_the_active_memory_is_unchanged() {
     assert!(rows(&world.json(&format!("list --store team_notes --state all {other}"), &[])["memories"]).is_empty());
     let queue = world.json("review list --action draft", &[]);
     assert_eq!(rows(&queue["reviews"]).len(), 1);
-    world.json("review confirm", &[&text(&first["id"])]);
+    // An agent's draft by its memory's id: with the version that was read.
+    let confirm =
+        |id: &str| world.json("review confirm", &[id, "--read", &text(&world.json("read", &[id])["version"])]);
+    confirm(&text(&first["id"]));
     let stands = world.json("read a --store team_notes", &[]);
     assert_eq!((text(&stands["state"]), text(&stands["trust"])), ("active".to_owned(), "admin_approved".to_owned()));
     let second = save("Wait an hour before retrying.");
@@ -137,7 +140,7 @@ fn drafts_of_a_draft_write_store_wait_and_the_active_memory_is_unchanged() {
     let patch = format!("patch {} {AGENT} --expect {sha256} --evidence seen", text(&first["id"]));
     world.json(&patch, &["Never retry."]);
     assert_eq!(text(&world.json("read a --store team_notes", &[])["content"]), "Wait two minutes before retrying.");
-    world.json("review confirm", &[&text(&second["id"])]);
+    confirm(&text(&second["id"]));
     assert_eq!(state(&world, &text(&first["id"])), "superseded");
     assert_eq!(text(&world.json("read a --store team_notes", &[])["content"]), "Never retry.");
 }

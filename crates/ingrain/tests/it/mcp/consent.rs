@@ -189,10 +189,41 @@ fn the_owner_pins_an_agents_note_and_it_is_in_the_trusted_block() {
     world.json("verify-by --as user:ann --never", &[&id]);
     assert_eq!(trust(&world, &json!(id)), "agent_draft");
     assert!(!in_trusted_block());
-    let shown = world.run("pin --as user:ann", &[&id]);
+    let version = text(&world.json("read --as user:ann", &[&id])["version"]);
+    let shown = world.run("pin --as user:ann", &[&id, "--read", &version]);
     assert!(shown.stdout.contains("answer in short sentences"), "{}", shown.stdout);
     assert_eq!(trust(&world, &json!(id)), "user_authored");
     assert!(in_trusted_block());
+}
+
+#[test]
+fn a_pin_does_not_confirm_a_text_that_changed_after_the_person_looked() {
+    let world = World::new();
+    let mut client = Client::legacy(&world, "--tools note --agent a --user ann");
+    let id = text(&client.tool("ai_saveMemory", pinned_note("answer in short sentences"))["id"]);
+    let looked = text(&world.json("read --as user:ann", &[&id])["version"]);
+    let again = client.tool("ai_saveMemory", pinned_note("answer in short sentences and in rhymes"));
+    assert_eq!(text(&again["id"]), id, "the agent changes the note");
+
+    // Without the version, nothing is confirmed: the text of now is shown, and what to type next.
+    let unread = world.fails(3, "pin --as user:ann", &[&id]);
+    let version = text(&unread["memory"]["version"]);
+    assert_eq!(text(&unread["code"]), "policy.unread");
+    assert!(text(&unread["memory"]["content"]).contains("in rhymes"), "{unread}");
+    assert!(text(&unread["hint"]).contains(&format!("ingrain pin {id} --read {version}")), "{unread}");
+    let shown = world.run("pin --as user:ann", &[&id]);
+    assert_eq!(shown.exit, 3, "{shown:?}");
+    assert!(shown.stdout.contains("in rhymes") && shown.stdout.contains(&version), "{}", shown.stdout);
+    assert_eq!(world.run("pin --as user:ann", &[&id, "--read", &looked]).exit, 2, "changed since");
+    assert_eq!(trust(&world, &json!(id)), "agent_draft");
+
+    // The same for a review that is named by its memory; its own id stands for one version.
+    let unread = world.fails(3, "review confirm --as user:ann", &[&id]);
+    assert!(text(&unread["hint"]).contains("ingrain review confirm "), "{unread}");
+    assert_eq!(trust(&world, &json!(id)), "agent_draft");
+
+    world.json("pin --as user:ann", &[&id, "--read", &version]);
+    assert_eq!(trust(&world, &json!(id)), "user_authored");
 }
 
 #[test]
