@@ -6,10 +6,14 @@ use clap::Args;
 use engine::model::caller::Caller;
 use engine::ports::Clock;
 use server::mcp::{Door, DoorSetup, Toolset, WriteTools, serve_stdio};
+use tracing_subscriber::Layer;
 use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::assemble::{Session, is_local_only};
 use crate::clock::SystemClock;
+use crate::commands::serve::without_protocol_library;
 use crate::config::{Config, Environment, LoadedConfig};
 use crate::error::Failure;
 use crate::folder_conversation;
@@ -40,8 +44,9 @@ pub struct McpArgs {
 impl McpArgs {
     pub fn run(self, loaded: &LoadedConfig, environment: &Environment) -> Result<(), Failure> {
         // Stdout carries the protocol, so the log goes to stderr; errors only.
-        let log = tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(LevelFilter::ERROR);
-        log.with_ansi(false).with_target(false).try_init().map_err(|error| mcp_failure(&error))?;
+        let log = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false).with_target(false);
+        let log = log.with_filter(without_protocol_library(LevelFilter::ERROR));
+        tracing_subscriber::registry().with(log).try_init().map_err(|error| mcp_failure(&error))?;
         // An explicit `--as` wins over the name that the client sends.
         let chosen = loaded.is_set("as");
         let named_by_client = self.agent.is_none() && !chosen;

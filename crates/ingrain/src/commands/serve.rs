@@ -16,7 +16,7 @@ use server::{App, ServerConfig};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::Layer;
-use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
@@ -178,6 +178,7 @@ fn log_to_stderr(settings: &ServerConfig, clock: &Arc<dyn Clock>) -> Result<(), 
         Failure::user_error("config.log_level", format!("unknown log level `{}`", settings.log_level))
             .with_hint("one of: off, error, warn, info, debug")
     })?;
+    let level = without_protocol_library(level);
     let log =
         tracing_subscriber::fmt::layer().with_writer(LogWriter { json: settings.log == "json" }).with_target(false);
     let log = match settings.log.as_str() {
@@ -189,8 +190,16 @@ fn log_to_stderr(settings: &ServerConfig, clock: &Arc<dyn Clock>) -> Result<(), 
             return Err(Failure::user_error("config.log", message).with_hint("one of: text, json"));
         }
     };
-    let set = tracing_subscriber::registry().with(log).with(otlp_layer(settings, clock)?).try_init();
+    let traces =
+        otlp_layer(settings, clock)?.map(|otlp| otlp.with_filter(without_protocol_library(LevelFilter::TRACE)));
+    let set = tracing_subscriber::registry().with(log).with(traces).try_init();
     set.map_err(|error| Failure::system_error("serve.log", error.to_string()))
+}
+
+/// Everything up to this level, except what the library of the MCP protocol says: that quotes its clients, whose words
+/// may hold secrets.
+pub fn without_protocol_library(level: LevelFilter) -> Targets {
+    Targets::new().with_default(level).with_target("rmcp", LevelFilter::OFF)
 }
 
 #[cfg(feature = "otlp")]

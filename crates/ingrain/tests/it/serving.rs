@@ -127,6 +127,29 @@ fn readiness_notices_that_the_disk_is_full_and_that_it_has_room_again() {
     assert_eq!(serving.save("c").0, 201);
 }
 
+#[test]
+fn a_secret_in_what_an_mcp_client_says_of_itself_is_not_in_the_log() {
+    let world = World::on_file();
+    let serving = Serving::start_with(&world, &[("INGRAIN_SERVER_LOG_LEVEL", "debug")]);
+    let secret = ["gh", "p_R4nd0mLyDr4wnCh4r4ct3rsF0rTh1sT3st99"].concat();
+    let accept = "accept: application/json, text/event-stream\r\n";
+    for version in ["2025-06-18", &format!("1999-{secret}")] {
+        let hello = serde_json::json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": version, "capabilities": { "experimental": { &secret: {} } },
+            "clientInfo": { "name": secret, "version": secret, "title": secret } } });
+        let (_, head, _) = serving.answer("POST", "/mcp", accept, &hello.to_string()).expect("an answer");
+        let session = head.lines().find_map(|line| line.strip_prefix("mcp-session-id: ")).unwrap_or_default();
+        let headers = format!("{accept}mcp-session-id: {session}\r\n");
+        let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+        serving.answer("POST", "/mcp", &headers, ready);
+        let odd = format!(r#"{{"jsonrpc":"2.0","id":"{secret}","method":"{secret}","params":{{"{secret}":1}}}}"#);
+        serving.answer("POST", "/mcp", &headers, &odd);
+    }
+    let log = serving.end();
+    assert!(log.contains("/mcp"), "calls are logged: {log}");
+    assert!(!log.contains("R4nd0mLyDr4wn"), "{log}");
+}
+
 /// Codes of the warnings that a server gives at its start.
 fn start_warnings(world: &World, line: &str, more: &[&str]) -> Vec<String> {
     let mut child = world.command(line, more).env("INGRAIN_SERVER_LOG", "json").spawn().expect("the binary starts");
