@@ -5,7 +5,7 @@ use crate::model::error::Error;
 use crate::model::id::TenantId;
 use crate::model::memory::Memory;
 use crate::model::refusal::Refusal;
-use crate::model::review::{Action, Review};
+use crate::model::review::Review;
 use crate::model::scope::Scope;
 use crate::model::store::Store;
 use crate::model::trust_flow::{TrustLimits, Way};
@@ -407,13 +407,13 @@ pub(crate) fn admins_only(caller: &Caller) -> Result<(), Error> {
 /// | agent, service | no | no |
 ///
 /// All of them need the rule `memory.manage`. Nobody approves a promotion they proposed themselves, with whatever key,
-/// admins included, if the tenant has another person who can (`has_other_decider`). The proposer may always reject, see
-/// `review::decide`.
+/// or of their own text, admins included, if the tenant has another person who can (`needs_other_person`). The
+/// proposer may always reject, see `review::decide`.
 pub(crate) fn may_decide(
     caller: &Caller,
     review: &Review,
     path_owners: Option<&[String]>,
-    has_other_decider: bool,
+    needs_other_person: bool,
 ) -> Result<(), Refusal> {
     let is_own_scope = matches!(&review.scope, Scope::User { user } if caller.user.as_ref() == Some(user));
     let entitled = caller.rules.manage
@@ -431,8 +431,9 @@ pub(crate) fn may_decide(
         };
         return Err(Refusal::new("policy.reviewers_only", message));
     }
-    if has_other_decider && review.action == Action::Promote && review.is_own_proposal(caller) {
-        let message = "the proposer of a promotion cannot decide it: ask another reviewer";
+    if needs_other_person {
+        let message =
+            "neither the proposer of a promotion nor the author of its text can decide it: ask another reviewer";
         return Err(Refusal::new("policy.own_proposal", message));
     }
     Ok(())

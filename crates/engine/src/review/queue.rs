@@ -13,7 +13,8 @@ use crate::model::memory::{Evidence, Memory};
 use crate::model::refusal::Refusal;
 use crate::model::review::{Action, Review, ReviewState};
 use crate::model::row::{RowFilter, SideRecord};
-use crate::model::vocabulary::State;
+use crate::model::scope::Scope;
+use crate::model::vocabulary::{Operation, State, Trust};
 use crate::policy::{self, Readable};
 use crate::ports::cursor::{decode_time_cursor, encode_time_cursor};
 use crate::ports::{Address, row};
@@ -188,10 +189,34 @@ pub(crate) fn check_may_decide(
     review: &Review,
 ) -> Result<Result<(), Refusal>, Error> {
     let owners = owners::load_path_owners(engine, caller, &review.target_store)?;
-    let has_other_decider =
-        review.action == Action::Promote && review.is_own_proposal(caller) && has_other_decider(engine, caller)?;
+    let needs_other_person = review.action == Action::Promote
+        && (review.is_own_proposal(caller) || is_own_text(engine, caller, review)?)
+        && has_other_decider(engine, caller)?;
     let path_owners = review.target_path.as_deref().and_then(|path| owners.as_ref()?.reviewers_of(path));
-    Ok(policy::may_decide(caller, review, path_owners, has_other_decider))
+    Ok(policy::may_decide(caller, review, path_owners, needs_other_person))
+}
+
+/// Whether a source is this person's own text, whoever proposed it: their agent's key is no second pair of eyes. A
+/// draft of their agent is not theirs.
+fn is_own_text(engine: &Engine, caller: &Caller, review: &Review) -> Result<bool, Error> {
+    let everything = Readable::whole_tenant(caller.tenant);
+    for source in &review.sources {
+        let Some(version) = engine.backend.get_version(&everything, source.version)? else { continue };
+        let is_theirs = matches!(&version.memory.scope, Scope::User { user } if caller.person() == Some(user))
+            && version.memory.trust > Trust::AgentDraft;
+        let acted = version.actor == caller.principal || person_of_author(&version.actor) == caller.person();
+        // Other operations leave the text as it was.
+        let wrote = acted && matches!(version.operation, Operation::Create | Operation::Update | Operation::Patch);
+        if caller.person().is_some() && (is_theirs || wrote) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The person who wrote a version; `None` for programs and for the product itself.
+fn person_of_author(author: &str) -> Option<&str> {
+    author.split_once(':').and_then(|_| person_of_principal(author))
 }
 
 /// Whether the tenant has another person who could decide: a person with a valid key, or an owner of paths.

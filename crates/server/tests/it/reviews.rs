@@ -121,12 +121,17 @@ fn person_key(house: &House, role: Role, name: &str) -> String {
 
 /// Saves a note in conversation c1 and proposes its promotion with the same key.
 fn propose_own(house: &House, key: &str, path: &str) -> Value {
+    propose_text_of(house, key, key, "conversation_memory", path)
+}
+
+/// Saves a note with one key and proposes its promotion with another.
+fn propose_text_of(house: &House, author: &str, key: &str, store: &str, path: &str) -> Value {
     let evidence = json!([{ "kind": "user_statement", "summary": "said so" }]);
     let body = json!({
-        "store": "conversation_memory", "path": path, "kind": "runbook", "content": format!("how to {path}"),
+        "store": store, "path": path, "recall_hint": path, "kind": "runbook", "content": format!("how to {path}"),
         "evidence": evidence,
     });
-    let id = ask(house, key, "POST", "/v1/memories", &body).json()["id"].clone();
+    let id = ask(house, author, "POST", "/v1/memories", &body).json()["id"].clone();
     let body = json!({
         "memory": id, "target_store": "workspace_runbooks", "target_path": path, "rationale": "mine",
         "evidence": evidence,
@@ -158,6 +163,25 @@ fn two_keys_of_one_person_are_one_reviewer() {
     let agent = house.agent("triage");
     let review = propose_own(&house, &agent, "web/two");
     assert_eq!(approve_as(&house, &ana, &review), (200, String::new()));
+}
+
+#[test]
+fn a_persons_own_text_that_their_agent_proposed_is_decided_by_somebody_else() {
+    let house = House::new();
+    let (rita, ben) = (person_key(&house, Role::Reviewer, "rita"), person_key(&house, Role::Reviewer, "ben"));
+    let (name, user) = (Some("helper".to_owned()), Some("rita".to_owned()));
+    let may_set = vec![Settable::Conversation];
+    let agent = house.key(KeyRights { agent: name, user, may_set, ..KeyRights::for_role(Role::Agent) }).text;
+    for (store, path) in [("user_notes", "web/one"), ("conversation_memory", "web/two")] {
+        let review = propose_text_of(&house, &rita, &agent, store, path);
+        for own in [&rita, &person_key(&house, Role::Admin, "rita")] {
+            assert_eq!(approve_as(&house, own, &review), (403, "policy.own_proposal".to_owned()), "{store}");
+        }
+        assert_eq!(approve_as(&house, &ben, &review), (200, String::new()), "{store}");
+    }
+    // The agent's own words are not hers.
+    let review = propose_own(&house, &agent, "web/three");
+    assert_eq!(approve_as(&house, &rita, &review), (200, String::new()));
 }
 
 #[test]
