@@ -19,7 +19,7 @@ use crate::text::digest::content_sha256;
 use crate::text::words::IndexedWords;
 
 /// How often a row is read again that a live server changed meanwhile.
-const ROUNDS_MAX: usize = 8;
+const ROUNDS_MAX: usize = 32;
 
 /// A row that differs from the log as read so far: damaged, or changed by an entry that was not read yet.
 struct Suspect {

@@ -129,6 +129,10 @@ impl LogReplay {
         self.mark_broken(self.seq + 1, &format!("the log cannot be read further: {reason}"));
     }
 
+    pub(super) fn mark_empty(&mut self) {
+        self.mark_broken(1, "it is missing: the log is empty, though there is data");
+    }
+
     fn mark_broken(&mut self, seq: u64, reason: &str) {
         self.broken.get_or_insert_with(|| BrokenEntry { seq, reason: reason.to_owned() });
     }
