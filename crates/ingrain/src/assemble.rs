@@ -47,6 +47,23 @@ impl Session {
         Ok(Session { engine, caller: Caller { tenant: tenant.id, ..caller } })
     }
 
+    /// Opens a database that must exist, with a tenant that must exist, and writes nothing: for commands that judge
+    /// what is there.
+    pub fn open_existing(config: &Config) -> Result<Session, Failure> {
+        let caller = build_caller(config)?;
+        if let Database::Sqlite(path) = parse_database(&config.db, &config.home)?
+            && std::fs::metadata(&path).map_or(0, |file| file.len()) == 0
+        {
+            let message = format!("there is no database at `{}`", path.display());
+            return Err(Failure::user_error("not_found", message).with_hint("check `--db` and `--home`".to_owned()));
+        }
+        let engine = open_engine(config)?;
+        let slug = &config.tenant;
+        let known = engine.database().list_tenants()?.into_iter().find(|tenant| tenant.slug == *slug);
+        let tenant = known.ok_or_else(|| Failure::user_error("not_found", format!("tenant `{slug}` not found")))?;
+        Ok(Session { engine, caller: Caller { tenant: tenant.id, ..caller } })
+    }
+
     /// Waits for deferred writes (receipts, usage counters). Called after the answer is printed.
     pub fn close(&self) -> Result<(), Failure> {
         Ok(self.engine.database().flush()?)

@@ -1,7 +1,7 @@
 //! The files of checkpoints: the key that signs them and the lines that were written, both outside the database.
 
 use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use engine::Checkpoint;
@@ -12,15 +12,35 @@ use crate::error::Failure;
 /// Name of the key in the home folder, made at first use.
 const KEY_FILE: &str = "checkpoint.key";
 
+/// A shorter key can be guessed from one checkpoint.
+const KEY_BYTES_MIN: usize = 32;
+
+pub struct CheckpointKey {
+    pub text: String,
+    /// Others may read the file.
+    pub warning: Option<String>,
+}
+
 /// The key: from the named file, else from the one in the home folder, which is made with random bytes.
-pub fn load_key(home: &Path, named: Option<&Path>) -> Result<String, Failure> {
+pub fn load_key(home: &Path, named: Option<&Path>) -> Result<CheckpointKey, Failure> {
     let path = named.map_or_else(|| home.join(KEY_FILE), Path::to_path_buf);
-    match std::fs::read_to_string(&path) {
-        Ok(key) if !key.trim().is_empty() => Ok(key.trim().to_owned()),
-        Ok(_) => Err(Failure::user_error("checkpoint.key", format!("the key file `{}` is empty", path.display()))),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound && named.is_none() => make_key(&path),
-        Err(error) => Err(file_failure(&path, &error)),
-    }
+    let text = match std::fs::read_to_string(&path) {
+        Ok(key) if key.trim().len() >= KEY_BYTES_MIN => key.trim().to_owned(),
+        Ok(_) => {
+            let message = format!("the key in `{}` is shorter than {KEY_BYTES_MIN} bytes", path.display());
+            let hint = "write one with `openssl rand -hex 32`";
+            return Err(Failure::user_error("checkpoint.key", message).with_hint(hint.to_owned()));
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && named.is_none() => make_key(&path)?,
+        Err(error) => return Err(file_failure(&path, &error)),
+    };
+    let mode = std::fs::metadata(&path).map_err(|error| file_failure(&path, &error))?.permissions().mode();
+    let is_open = mode & 0o077 != 0;
+    let warning = is_open.then(|| {
+        let path = path.display();
+        format!("warning: other users may read the checkpoint key `{path}`: run `chmod 600 {path}`")
+    });
+    Ok(CheckpointKey { text, warning })
 }
 
 fn make_key(path: &Path) -> Result<String, Failure> {

@@ -113,8 +113,11 @@ fn run_with_session(
         // The process answers one query and ends: building the index in memory would not pay off.
         config.sqlite.index_mib = 0;
     }
-    let job =
-        Job { session: Session::open(&config)?, global, output, skills_folder: skills, home: config.home.clone() };
+    let session = match command {
+        Command::Verify(_) => Session::open_existing(&config)?,
+        _ => Session::open(&config)?,
+    };
+    let job = Job { session, global, output, skills_folder: skills, home: config.home.clone() };
     let done = match command {
         Command::Remember(command) => command.run(&job),
         Command::Search(command) => command.run(&job),

@@ -25,10 +25,15 @@ pub struct VerifyArgs {
     /// File with the key that signs checkpoints, made at first use in the home folder if none is named
     #[arg(long, value_name = "FILE")]
     checkpoint_key: Option<PathBuf>,
+    /// Start with this tenant in a file that has checkpoints of other tenants only
+    #[arg(long, requires = "checkpoint")]
+    add_tenant: bool,
 }
 
 #[derive(Serialize)]
 struct VerifyReport {
+    /// `intact`, `not_covered` (nothing differs, but not everything could be compared with the log) or `damaged`.
+    verdict: &'static str,
     #[serde(flatten)]
     verified: Verification,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -53,7 +58,12 @@ impl VerifyArgs {
         let verified = engine.verify(caller)?;
         let checkpoints = self.check_checkpoints(job, &verified)?;
         let is_proven = checkpoints.as_ref().is_none_or(|report| report.contradictions.is_empty());
-        let report = VerifyReport { verified, adopted, checkpoints };
+        let verdict = match (verified.is_intact(), verified.uncovered) {
+            (true, 0) => "intact",
+            (true, _) => "not_covered",
+            (false, _) => "damaged",
+        };
+        let report = VerifyReport { verdict, verified, adopted, checkpoints };
         job.output.print_answer(&report, || render_report(job.output, &report))?;
         match report.verified.is_intact() && is_proven {
             true => Ok(()),
@@ -67,9 +77,24 @@ impl VerifyArgs {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
         let file = Some(wanted.as_path()).filter(|path| *path != Path::new("-"));
         let mut known = file.map(checkpoints::read_checkpoints).transpose()?.unwrap_or_default();
+        let is_new_file = known.is_empty();
         // One file may hold the checkpoints of several tenants.
-        known.retain(|checkpoint| checkpoint.tenant == caller.tenant);
+        let mut concerns = Vec::with_capacity(known.len());
+        for checkpoint in &known {
+            concerns.push(engine.concerns_tenant(caller, checkpoint)?);
+        }
+        let mut concerns = concerns.into_iter();
+        known.retain(|_| concerns.next().unwrap_or(true));
+        if known.is_empty() && !is_new_file && !self.add_tenant {
+            let message = "the file has checkpoints, but none of this tenant: is this the right database?";
+            let hint = "check `--db` and `--tenant`; `--add-tenant` starts with a new tenant in this file";
+            return Err(Failure::user_error("checkpoint.other_tenant", message.to_owned()).with_hint(hint.to_owned()));
+        }
         let key = checkpoints::load_key(&job.home, self.checkpoint_key.as_deref())?;
+        if let Some(warning) = &key.warning {
+            job.output.print_note(warning);
+        }
+        let key = key.text;
         let mut report = CheckpointReport::default();
         for checkpoint in &known {
             match engine.contradicts_checkpoint(caller, checkpoint, &key)? {
@@ -79,7 +104,7 @@ impl VerifyArgs {
         }
         // A damaged log must not become the one that later ones are measured by.
         if verified.is_intact() && report.contradictions.is_empty() {
-            let checkpoint = engine.checkpoint(caller, &key)?;
+            let checkpoint = engine.checkpoint(caller, verified, &key)?;
             if let Some(file) = file {
                 checkpoints::append_checkpoint(file, &checkpoint)?;
             }
@@ -98,9 +123,18 @@ fn render_report(output: &Output, report: &VerifyReport) -> String {
         format_count(verified.checked.memories, "memory", "memories"),
         format_count(verified.checked.records, "record", "records"),
     );
-    let mut text = match verified.is_intact() {
-        true => format!("{}: {counts}, last hash {}", output.paint(Tone::Good, "intact"), verified.hash),
-        false => format!("{}: {counts}", output.paint(Tone::Bad, "damaged")),
+    let mut text = match report.verdict {
+        "intact" => format!("{}: {counts}, last hash {}", output.paint(Tone::Good, "intact"), verified.hash),
+        "not_covered" => format!(
+            "{}: {counts}, last hash {}",
+            output.paint(Tone::Strong, "nothing differs, but the log does not cover everything"),
+            verified.hash
+        ),
+        // Rows that changed all the while are no damage, but nothing is proven either.
+        _ if verified.broken.is_none() && verified.findings.is_empty() => {
+            format!("{}: {counts}", output.paint(Tone::Bad, "not compared"))
+        }
+        _ => format!("{}: {counts}", output.paint(Tone::Bad, "damaged")),
     };
     // Writing to a string does not fail.
     if let Some(broken) = &verified.broken {

@@ -2,6 +2,7 @@
 
 mod activity;
 mod budget;
+mod checkpoints;
 mod concurrency;
 mod configuration;
 mod connect;

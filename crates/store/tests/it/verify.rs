@@ -339,6 +339,33 @@ fn every_tampering_is_found_and_named_on_postgres() {
     every_tampering_is_found_and_named(Ground::postgres);
 }
 
+fn a_log_that_is_gone_is_damage(ground: impl Fn() -> Ground) {
+    for head in ["update heads set event_seq = 0, event_hash = ''", "delete from heads"] {
+        let ground = ground();
+        let (engine, tenant) = ground.engine();
+        fill(&engine, tenant);
+        drop(engine);
+        assert!(ground.tamper("delete from events") > 0);
+        assert_eq!(ground.tamper(head), 1);
+        let (engine, tenant) = ground.engine();
+        let verified = verify(&engine, tenant);
+        assert!(verified.broken.is_some_and(|broken| broken.reason.contains("the log is empty")), "{head}");
+        let refused = engine.adopt_uncovered(&Caller::admin(tenant)).expect_err("not adopted");
+        assert_eq!(refused.code(), "conflict.damaged");
+    }
+}
+
+#[test]
+fn a_log_that_is_gone_is_damage_on_sqlite() {
+    a_log_that_is_gone_is_damage(Ground::sqlite);
+}
+
+#[test]
+#[ignore = "needs Postgres: scripts/postgres-test"]
+fn a_log_that_is_gone_is_damage_on_postgres() {
+    a_log_that_is_gone_is_damage(Ground::postgres);
+}
+
 /// Only SQLite keeps a value in another storage class than that of its column.
 #[test]
 fn verification_ends_though_keys_have_another_storage_class() {
@@ -607,7 +634,7 @@ fn a_recomputed_log_contradicts_its_checkpoint(ground: &Ground) {
     let (engine, tenant) = ground.engine();
     fill(&engine, tenant);
     let admin = Caller::admin(tenant);
-    let checkpoint = engine.checkpoint(&admin, KEY).expect("a checkpoint");
+    let checkpoint = engine.checkpoint(&admin, &verify(&engine, tenant), KEY).expect("a checkpoint");
     live_through_everything(&engine, tenant, 1);
     let contradiction = |engine: &Engine, key| engine.contradicts_checkpoint(&admin, &checkpoint, key).expect("reads");
     assert_eq!(contradiction(&engine, KEY), None, "the log goes on");
@@ -644,7 +671,7 @@ fn a_lost_write_ahead_log_contradicts_the_checkpoint() {
     for number in 0..50 {
         saved(&engine, &agent(tenant), note(&format!("valve {number} is open")));
     }
-    let checkpoint = engine.checkpoint(&Caller::admin(tenant), KEY).expect("a checkpoint");
+    let checkpoint = engine.checkpoint(&Caller::admin(tenant), &verify(&engine, tenant), KEY).expect("a checkpoint");
     drop(engine);
     for name in ["ingrain.db-wal", "ingrain.db-shm"] {
         let _ = std::fs::remove_file(ground.file().with_file_name(name));
