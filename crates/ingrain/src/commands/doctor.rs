@@ -297,7 +297,17 @@ fn check_data(session: &assemble::Session) -> Vec<Check> {
                 let broken =
                     verified.broken.iter().map(|broken| format!("log entry {}: {}", broken.seq, broken.reason));
                 let named = verified.findings.iter().map(ToString::to_string);
-                let detail = broken.chain(named).take(ROWS_NAMED_MAX).collect::<Vec<_>>().join("\n");
+                let unsettled = (verified.unsettled > 0).then(|| {
+                    let changed = format_count(verified.unsettled, "row", "rows");
+                    format!("{changed} changed all the while and could not be compared")
+                });
+                let detail = unsettled
+                    .into_iter()
+                    .chain(broken)
+                    .chain(named)
+                    .take(ROWS_NAMED_MAX)
+                    .collect::<Vec<_>>()
+                    .join("\n");
                 let hint = "`ingrain verify` lists everything; run `ingrain repair`, or restore a backup";
                 Check { name: "data", verdict: CheckStatus::Failed, detail, hint: Some(hint.to_owned()) }
             }
