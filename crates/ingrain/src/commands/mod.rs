@@ -117,7 +117,7 @@ fn run_with_session(
         Command::Verify(_) => Session::open_existing(&config)?,
         _ => Session::open(&config)?,
     };
-    let job = Job { session, global, output, skills_folder: skills, home: config.home.clone() };
+    let job = Job { session, global, output, skills_folder: skills, home: config.home };
     let done = match command {
         Command::Remember(command) => command.run(&job),
         Command::Search(command) => command.run(&job),
