@@ -133,6 +133,8 @@ pub(crate) fn find_knowledge_hits(
     }
     hits.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.memory.id.cmp(&other.memory.id)));
     hits.truncate(limit);
+    // After the limit: only what is shown needs proof of its text.
+    hits.retain(|hit| hit.memory.is_intact());
     Ok(hits)
 }
 

@@ -131,7 +131,7 @@ fn window_memories(engine: &Engine, caller: &Caller, request: &WindowRequest) ->
     readable.hidden_stores.push(KNOWLEDGE_BASE.to_owned());
     let (mut hits, _) = search::find_hits_or_by_time(engine, &readable, &query, Ranker::Operational, MEMORIES_MAX)?;
     let may_see = |memory: &Memory| readable.shows_memory(memory) && policy::may_recall_in_run(caller, memory);
-    hits.retain(|hit| may_see(&hit.memory) && !promotion_notice::is_notice(&hit.memory));
+    hits.retain(|hit| may_see(&hit.memory) && !promotion_notice::is_notice(&hit.memory) && hit.memory.is_intact());
     Ok(hits)
 }
 
