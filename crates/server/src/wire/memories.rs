@@ -73,7 +73,7 @@ struct MemoryFields {
     trust: Trust,
     /// Trust of the fields that another author wrote than the content: `path`, `title`, `recall_hint`, `tags`,
     /// `metadata`, `always_inject`, `session`, `speaker`. Left out if all have that of the content.
-    #[schemars(with = "std::collections::BTreeMap<String, TrustWord>")]
+    #[schemars(with = "Option<std::collections::BTreeMap<String, TrustWord>>")]
     field_trust: Option<FieldTrust>,
     confidence: f64,
     importance: f64,

@@ -160,7 +160,7 @@ pub struct ReadReviewBody {
     pub id: uuid::Uuid,
     /// `version` of the review. Required: a review without it is not decided.
     #[serde(default)]
-    #[schemars(with = "Id")]
+    #[schemars(with = "Option<Id>")]
     pub version: Option<VersionId>,
 }
 
