@@ -34,6 +34,9 @@ pub use admin::export::{
     ExportedVersion, markdown,
 };
 pub use admin::import::{ImportReport, RefusedPiece};
+pub use admin::import_batch::{
+    BATCH_FIELD, ImportAction, ImportBatch, ImportedDraft, KeptMemory, PlannedDraft, SOURCE_FIELD, UndoReport,
+};
 pub use admin::verification::{BrokenEntry, CheckedCounts, Checkpoint, Finding, FindingCode, Repair, Verification};
 pub use consent::{Answer, AskedQuestion, ConsentRequest};
 pub use context::diagnose::{Diagnosis, SessionMemory, SessionReceipt, SessionReport};

@@ -9,8 +9,8 @@ use toml::Value;
 use crate::caller::{Identity, SystemGrant};
 use crate::commands::{
     bench, completions, config, connect, context, copy, diagnose, doctor, episodes, events, export, forget, history,
-    ingest, key, layers, list, mcp, memory, migrate, owners, patch, pin, pipeline, propose, quarantine, read, recall,
-    receipt, redact, remember, repair, review, rollback, run, scan, search, serve, store, tenant, verify,
+    import, ingest, key, layers, list, mcp, memory, migrate, owners, patch, pin, pipeline, propose, quarantine, read,
+    recall, receipt, redact, remember, repair, review, rollback, run, scan, search, serve, store, tenant, verify,
 };
 
 /// Governed memory for AI agents: save, search, review, prove and forget what they learn
@@ -158,8 +158,11 @@ pub enum Command {
     // Transfer.
     /// Export all memories to a file or folder
     Export(export::ExportArgs),
-    /// Import an export or Markdown files, with the checks of a save
-    Import(export::ImportArgs),
+    /// Import memories of other tools (CLAUDE.md, AGENTS.md, Cursor, mem0 …), or an export of Ingrain
+    ///
+    /// Recognises the format, shows what would be saved, and asks. Every memory passes the checks of a save; an import
+    /// can be undone as a whole.
+    Import(import::ImportArgs),
     // Administration.
     /// Include a memory in every context
     Pin(pin::PinArgs),

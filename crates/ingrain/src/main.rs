@@ -10,6 +10,7 @@ mod config;
 mod document_address;
 mod error;
 mod folder_conversation;
+mod import_formats;
 mod json_views;
 mod output;
 #[cfg(test)]

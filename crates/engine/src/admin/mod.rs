@@ -5,6 +5,7 @@ pub(crate) mod database;
 pub(crate) mod erase;
 pub(crate) mod export;
 pub(crate) mod import;
+pub(crate) mod import_batch;
 pub mod keys;
 mod person_records;
 pub(crate) mod seed;

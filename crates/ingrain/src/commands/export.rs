@@ -1,29 +1,26 @@
-//! `export` and `import`: memories with their history to files, and back.
+//! `export`: memories with their history to files.
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, IsTerminal, Write};
+use std::io::{BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use engine::model::memory::Memory;
 use engine::model::refusal::Refusal;
 use engine::model::scope::Scope;
-use engine::text::decode_error;
 use engine::text::plural::format_count;
-use engine::{
-    EXPORT_FORMAT, ExportFile, ExportLayout, ExportLineReader, ExportPiece, ExportWriter, ImportReport, markdown,
-};
+use engine::{EXPORT_FORMAT, ExportLayout, ExportPiece, ExportWriter, markdown};
 use serde_json::json;
 
-use crate::commands::Job;
+use crate::commands::{Job, instruction_file};
 use crate::error::Failure;
 use crate::output::{Output, Tone};
 
 #[derive(Debug, Args)]
 pub struct ExportArgs {
     /// json: one file with all states and versions; jsonl: the same, one record per line; markdown: one folder per
-    /// store, one file per memory
+    /// store, one file per memory; claude-md, agents-md: a readable section of one file, whose other text stays
     #[arg(long, value_enum, default_value_t = ExportFormat::Json)]
     format: ExportFormat,
     /// File or folder to write; default: a name made of the time, in exports/ of the home
@@ -42,6 +39,8 @@ enum ExportFormat {
     Json,
     Jsonl,
     Markdown,
+    ClaudeMd,
+    AgentsMd,
 }
 
 impl ExportFormat {
@@ -51,6 +50,8 @@ impl ExportFormat {
             ExportFormat::Json => Some(".json"),
             ExportFormat::Jsonl => Some(".jsonl"),
             ExportFormat::Markdown => None,
+            ExportFormat::ClaudeMd => Some("-CLAUDE.md"),
+            ExportFormat::AgentsMd => Some("-AGENTS.md"),
         }
     }
 }
@@ -63,6 +64,9 @@ impl ExportArgs {
             ExportFormat::Json => export_to_file(job, ExportLayout::Document, &self.store, &path, &mut progress)?,
             ExportFormat::Jsonl => export_to_file(job, ExportLayout::Lines, &self.store, &path, &mut progress)?,
             ExportFormat::Markdown => export_markdown(job, &self.store, &path, &mut progress)?,
+            ExportFormat::ClaudeMd | ExportFormat::AgentsMd => {
+                instruction_file::export_section(job, &self.store, &path, &mut progress)?
+            }
         };
         progress.finish();
         let view = json!({ "status": "exported", "path": path, "format": EXPORT_FORMAT, "counts": counts });
@@ -108,11 +112,11 @@ fn is_inside(path: &Path, folder: &Path) -> bool {
     !goes_up && existing.is_some_and(|existing| existing.starts_with(folder))
 }
 
-fn write_failure(path: &Path, error: &std::io::Error) -> Failure {
+pub(super) fn write_failure(path: &Path, error: &std::io::Error) -> Failure {
     Failure::system_error("output.write", format!("cannot write `{}`: {error}", path.display()))
 }
 
-type Counts = BTreeMap<&'static str, u64>;
+pub(super) type Counts = BTreeMap<&'static str, u64>;
 
 /// Writes to a temporary name and renames it at the end, so that an incomplete export never has the final name.
 fn export_to_file(
@@ -202,151 +206,6 @@ fn markdown_path(memory: &Memory) -> PathBuf {
         scope => scope.to_string().replace(['/', '\\'], "_"),
     };
     Path::new(&memory.store).join(place).join(name)
-}
-
-#[derive(Debug, Args)]
-pub struct ImportArgs {
-    /// Export (.json or .jsonl), Markdown file, or folder of Markdown files (one folder per store)
-    #[arg(value_name = "PATH")]
-    path: PathBuf,
-    /// Store of the Markdown files; default: the name of their folder, else user_notes
-    #[arg(long, value_name = "SLUG")]
-    store: Option<String>,
-}
-
-impl ImportArgs {
-    pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let mut done = ImportReport::default();
-        let mut progress = ProgressCounter::new(job.output, "imported");
-        match self.path.extension().and_then(|ending| ending.to_str()) {
-            // First, because a folder may be called `notes.json`.
-            _ if self.path.is_dir() => self.import_markdown(job, &mut done, &mut progress)?,
-            Some("md") => self.import_markdown(job, &mut done, &mut progress)?,
-            Some("jsonl" | "ndjson") => self.import_lines(job, &mut done, &mut progress)?,
-            // Any other file is tried as a JSON export.
-            _ => self.import_json(job, &mut done, &mut progress)?,
-        }
-        progress.finish();
-        job.output.print_answer(&done, || {
-            let mut text = format!(
-                "{} {}, unchanged {}, skipped {} that were not active, refused {}",
-                job.output.paint(Tone::Good, "imported"),
-                done.imported,
-                done.unchanged,
-                done.left_behind,
-                done.refused.len()
-            );
-            for refused in &done.refused {
-                text += &format!("\n  {}: {} [{}]", refused.what, refused.message, refused.code);
-            }
-            text
-        })?;
-        // Exit 3 although the other memories were imported: a script must notice the refused ones.
-        if done.refused.is_empty() { Ok(()) } else { Err(Failure::REFUSAL_REPORTED) }
-    }
-
-    fn import_json(
-        &self,
-        job: &Job<'_>,
-        done: &mut ImportReport,
-        progress: &mut ProgressCounter<'_>,
-    ) -> Result<(), Failure> {
-        let read: ExportFile = serde_json::from_reader(self.open_file()?).map_err(|_| self.parse_failure())?;
-        for piece in read.into_pieces()? {
-            job.session.engine.import(&job.session.caller, piece, done)?;
-            progress.count_piece();
-        }
-        Ok(())
-    }
-
-    /// Imports line by line, in constant memory. Records before a bad line stay imported; a second import adds the
-    /// rest.
-    fn import_lines(
-        &self,
-        job: &Job<'_>,
-        done: &mut ImportReport,
-        progress: &mut ProgressCounter<'_>,
-    ) -> Result<(), Failure> {
-        let mut export = ExportLineReader::default();
-        for line in self.open_file()?.lines() {
-            if let Some(piece) = export.parse_line(&line.map_err(|error| self.read_failure(&error))?)? {
-                job.session.engine.import(&job.session.caller, piece, done)?;
-                progress.count_piece();
-            }
-        }
-        // A file cut off at the end of a line parses without an error; only its footer is missing.
-        Ok(export.check_complete()?)
-    }
-
-    /// Describes a parse error. Reads the file a second time, with the slower reader that reports the position.
-    fn parse_failure(&self) -> Failure {
-        let name = self.path.display();
-        match std::fs::read(&self.path).map(|bytes| decode_error::from_slice::<ExportFile>(&bytes)) {
-            Err(error) => self.read_failure(&error),
-            Ok(Err(words)) => Failure::user_error("shape.export", format!("`{name}` is not a valid export: {words}")),
-            Ok(Ok(_)) => Failure::user_error("input.unreadable", format!("`{name}` changed while it was read")),
-        }
-    }
-
-    fn open_file(&self) -> Result<BufReader<File>, Failure> {
-        Ok(BufReader::new(File::open(&self.path).map_err(|error| self.read_failure(&error))?))
-    }
-
-    fn read_failure(&self, error: &std::io::Error) -> Failure {
-        Failure::unreadable_input(self.path.display(), error)
-    }
-
-    fn import_markdown(
-        &self,
-        job: &Job<'_>,
-        done: &mut ImportReport,
-        progress: &mut ProgressCounter<'_>,
-    ) -> Result<(), Failure> {
-        let mut files = Vec::new();
-        collect_markdown_files(&self.path, &mut files)?;
-        if files.is_empty() {
-            let message = format!("no Markdown file in `{}`", self.path.display());
-            return Err(Failure::user_error("not_found", message));
-        }
-        // `read_dir` has no order, and two imports of one folder must report alike.
-        files.sort();
-        for file in &files {
-            // The first folder below the given path names the store.
-            let folder = file.strip_prefix(&self.path).ok().and_then(|below| below.components().next());
-            let folder = folder
-                .map(|part| part.as_os_str().to_string_lossy().into_owned())
-                // A file directly in the given folder is its own first component.
-                .filter(|part| !part.ends_with(".md"));
-            let store = self.store.clone().or(folder).unwrap_or_else(|| "user_notes".to_owned());
-            let text = crate::text_io::read_text_file(file)?;
-            let before = done.refused.len();
-            job.session.engine.import_markdown(&job.session.caller, &store, &text, done)?;
-            // Adds the file name to the refusals of this file.
-            for refused in &mut done.refused[before..] {
-                refused.what = format!("{} ({})", file.display(), refused.what);
-            }
-            progress.count_piece();
-        }
-        Ok(())
-    }
-}
-
-fn collect_markdown_files(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
-    let unreadable = |error: std::io::Error| Failure::unreadable_input(path.display(), &error);
-    // A link given by the user is followed here; links found below are not.
-    if !path.is_dir() {
-        files.push(path.to_owned());
-        return Ok(());
-    }
-    for entry in std::fs::read_dir(path).map_err(unreadable)? {
-        let entry = entry.map_err(unreadable)?;
-        // Links are not followed: they could form a cycle.
-        let kind = entry.file_type().map_err(unreadable)?;
-        if kind.is_dir() || (kind.is_file() && entry.path().extension().is_some_and(|ending| ending == "md")) {
-            collect_markdown_files(&entry.path(), files)?;
-        }
-    }
-    Ok(())
 }
 
 /// Progress counter on stderr, only on a terminal and without `--json`.

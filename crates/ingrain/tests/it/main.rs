@@ -20,6 +20,7 @@ mod knowledge;
 mod lessons;
 mod lines;
 mod mcp;
+mod moving_in;
 mod notes;
 mod odd_input;
 mod postgres;

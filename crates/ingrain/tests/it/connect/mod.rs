@@ -3,7 +3,7 @@
 mod handshakes;
 mod machine;
 mod odd_files;
-mod terminal;
+pub mod terminal;
 
 use std::fs;
 
