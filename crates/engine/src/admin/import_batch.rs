@@ -6,6 +6,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -31,6 +33,9 @@ use crate::write::{Remembered, clear, remember};
 pub const BATCH_FIELD: &str = "import_batch";
 /// Metadata field with the file and heading that a memory comes from.
 pub const SOURCE_FIELD: &str = "imported_from";
+
+/// Form of the time in the id of a batch, in UTC.
+const BATCH_TIME: &str = "%Y%m%d-%H%M%S";
 
 /// Memories read in one query.
 const PAGE_SIZE: usize = 500;
@@ -114,6 +119,12 @@ impl Engine {
         drafts.iter().map(|imported| plan_draft(self, caller, imported, replace, &mut places)).collect()
     }
 
+    /// Id of a new batch: its time and some random digits, so that people can tell imports apart.
+    pub fn new_import_batch(&self) -> String {
+        let id = self.clock.fresh_id().simple().to_string();
+        format!("{}-{}", self.clock.now().strftime(BATCH_TIME), &id[id.len() - 4..])
+    }
+
     /// Saves one planned draft as part of a batch. A memory that changed since the plan is a conflict.
     pub fn import_planned(
         &self,
@@ -136,7 +147,7 @@ impl Engine {
         for_each_imported(self, caller, |memory, batch| {
             let known = batches.entry(batch.to_owned()).or_insert_with(|| ImportBatch {
                 batch: batch.to_owned(),
-                imported_at: memory.created_at,
+                imported_at: batch_time(batch).unwrap_or(memory.created_at),
                 stores: Vec::new(),
                 memories: 0,
                 in_use: 0,
@@ -180,6 +191,12 @@ impl Engine {
             false => Err(Error::NotFound { what: format!("import `{batch}`") }),
         }
     }
+}
+
+/// Time in the id of a batch. Memories of the batch may be older, where it replaced their text.
+fn batch_time(batch: &str) -> Option<Timestamp> {
+    let (time, _) = batch.rsplit_once('-')?;
+    Some(DateTime::strptime(BATCH_TIME, time).ok()?.to_zoned(TimeZone::UTC).ok()?.timestamp())
 }
 
 /// Texts of one place, by path and by digest.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::connect::terminal::at_a_terminal;
-use crate::world::{World, column, finished, rows, text};
+use crate::world::{START, World, column, finished, rows, text};
 
 const CLAUDE_MD: &str = "# Shop\n\nA web shop in Go.\n\n## Commands\n\n- `make test` runs the tests\n\n\
                          ## Code style\n\nTabs, not spaces.\n";
@@ -72,6 +72,7 @@ fn a_claude_md_is_previewed_imported_once_and_undone() {
     let batch = text(&done["batch"]);
     assert_eq!(column(&listed["imports"], "batch"), [batch.as_str()]);
     assert_eq!((&listed["imports"][0]["memories"], &listed["imports"][0]["in_use"]), (&json!(3), &json!(3)));
+    assert_eq!(text(&listed["imports"][0]["imported_at"]), START);
     let undone = world.json("import --undo", &[&batch]);
     assert_eq!((&undone["report"]["removed"], rows(&undone["report"]["kept"]).len()), (&json!(3), 0), "{undone}");
     assert_eq!(rows(&world.json("list --store user_memory", &[])["memories"]).len(), 0);

@@ -139,8 +139,7 @@ fn needs_yes(job: &Job<'_>, preview: &Preview) -> Failure {
 /// Saves what the plan says, one memory after the other. A refusal does not stop the rest.
 fn save_planned(job: &Job<'_>, preview: &mut Preview, drafts: Vec<ImportedDraft>) -> Result<(), Failure> {
     let (engine, caller) = (&job.session.engine, &job.session.caller);
-    let id = engine.clock.fresh_id().simple().to_string();
-    let batch = format!("{}-{}", engine.clock.now().strftime("%Y%m%d-%H%M%S"), &id[id.len() - 4..]);
+    let batch = engine.new_import_batch();
     let mut progress = ProgressCounter::new(job.output, "imported");
     for (plan, draft) in preview.plans.iter_mut().zip(drafts) {
         if !matches!(plan.action, ImportAction::Save | ImportAction::Update) {
