@@ -17,15 +17,13 @@ use crate::model::id::MemoryId;
 use crate::model::memory::{Draft, Memory};
 use crate::model::question::{Question, QuestionAction, QuestionState};
 use crate::model::row::{RowKind, SideRecord};
-use crate::model::vocabulary::State;
 use crate::policy;
 use crate::ports::change::{Change, Write};
 use crate::ports::row;
-use crate::recall::read;
 use crate::text::digest::content_sha256;
 use question_text::TextLength;
 
-/// What a person is asked to allow.
+/// What a person is asked to allow. `Engine::ask_person` resolves which memories it is about.
 #[derive(Clone, Copy, Debug)]
 pub enum ConsentRequest<'a> {
     /// Keep this draft as the person's own text.
@@ -53,62 +51,6 @@ pub enum Answer {
 }
 
 impl Engine {
-    /// Issues a question to the person this caller acts for. `None`: no answer of theirs could count, so they are not
-    /// asked: the caller may not confirm, the memory is not there, or the text is too long to be shown whole.
-    pub fn ask_person(&self, caller: &Caller, request: &ConsentRequest<'_>) -> Result<Option<AskedQuestion>, Error> {
-        if caller.unattended {
-            return Ok(None);
-        }
-        let (action, digest, text) = match request {
-            ConsentRequest::Keep(draft) => {
-                let text = policy::may_confirm(caller).then(|| question_text::ask_to_keep(draft, self.limits()));
-                (QuestionAction::Keep, digest_of_draft(draft), text.flatten())
-            }
-            ConsentRequest::Forget(memory) => {
-                let Some(memory) = find_forgettable(self, caller, *memory)? else { return Ok(None) };
-                let text = match policy::forget_needs_person(caller, &memory) {
-                    true if policy::may_confirm(caller) => {
-                        question_text::ask_to_forget(&memory, self.limits(), TextLength::Whole)
-                    }
-                    true => None,
-                    // The caller's own draft: a part of it is enough to recognise it.
-                    false => question_text::ask_to_forget(&memory, self.limits(), TextLength::Cut),
-                };
-                (QuestionAction::Forget, digest_of_version(&memory), text)
-            }
-        };
-        let Some(text) = text else { return Ok(None) };
-        let now = self.clock.now();
-        let minutes = i64::from(self.limits().question_minutes_max);
-        let question = Question {
-            // Two UUIDv7 hold about 140 random bits, too many to guess within the minutes it is open.
-            id: format!("{}{}", self.clock.fresh_id().simple(), self.clock.fresh_id().simple()),
-            action,
-            state: QuestionState::Asked,
-            digest,
-            principal: caller.principal.clone(),
-            user: caller.user.clone(),
-            conversation: caller.conversation.clone(),
-            session: caller.session.clone(),
-            asked_at: now,
-            expires_at: now.checked_add(minutes.minutes()).unwrap_or(now),
-        };
-        self.commit_setup(Change::new(caller.tenant, now).with_write(Write::Row(question.to_row())))?;
-        Ok(Some(AskedQuestion { id: question.id, text }))
-    }
-
-    /// Whether a yes to this question would count for this request now. Checked again by the change itself.
-    pub fn accepts_answer(&self, caller: &Caller, question: &str, request: &ConsentRequest<'_>) -> Result<bool, Error> {
-        let found = match request {
-            ConsentRequest::Keep(draft) => find_consent_to_keep(self, caller, question, draft)?,
-            ConsentRequest::Forget(memory) => match find_forgettable(self, caller, *memory)? {
-                Some(memory) => find_consent_to_forget(self, caller, question, &memory)?,
-                None => None,
-            },
-        };
-        Ok(found.is_some())
-    }
-
     /// Closes a question that was answered with no, so that no later yes counts. Unknown ones are ignored.
     pub fn decline_question(&self, caller: &Caller, question: &str) -> Result<(), Error> {
         let found: Option<Question> = row::get_record(&*self.backend, caller.tenant, question)?;
@@ -122,24 +64,71 @@ impl Engine {
     }
 }
 
-/// The memory, if the caller sees it and it is in use.
-fn find_forgettable(engine: &Engine, caller: &Caller, memory: MemoryId) -> Result<Option<Memory>, Error> {
-    match read::read_by_id(engine, caller, memory) {
-        Ok(memory) => Ok(Some(memory).filter(|memory| memory.state != State::Tombstoned)),
-        Err(Error::NotFound { .. }) => Ok(None),
-        Err(error) => Err(error),
+/// Asks whether a draft may be kept as the person's own text, in place of `replaced`. `None`: the caller may not bring
+/// the answer, or the texts are too long to be shown whole.
+pub(crate) fn ask_to_keep(
+    engine: &Engine,
+    caller: &Caller,
+    draft: &Draft,
+    replaced: Option<&Memory>,
+) -> Result<Option<AskedQuestion>, Error> {
+    let text = policy::may_confirm(caller).then(|| question_text::ask_to_keep(draft, replaced, engine.limits()));
+    match text.flatten() {
+        Some(text) => issue_question(engine, caller, QuestionAction::Keep, digest_of_draft(draft, replaced), text),
+        None => Ok(None),
     }
 }
 
-/// The open question that this caller's person was asked about exactly this draft.
+/// Asks whether a memory may be forgotten. `None` as for [`ask_to_keep`].
+pub(crate) fn ask_to_forget(engine: &Engine, caller: &Caller, memory: &Memory) -> Result<Option<AskedQuestion>, Error> {
+    let text = match policy::forget_needs_person(caller, memory) {
+        true if policy::may_confirm(caller) => question_text::ask_to_forget(memory, engine.limits(), TextLength::Whole),
+        true => None,
+        // The caller's own draft: a part of it is enough to recognise it.
+        false => question_text::ask_to_forget(memory, engine.limits(), TextLength::Cut),
+    };
+    match text {
+        Some(text) => issue_question(engine, caller, QuestionAction::Forget, digest_of_version(memory), text),
+        None => Ok(None),
+    }
+}
+
+fn issue_question(
+    engine: &Engine,
+    caller: &Caller,
+    action: QuestionAction,
+    digest: String,
+    text: String,
+) -> Result<Option<AskedQuestion>, Error> {
+    let now = engine.clock.now();
+    let minutes = i64::from(engine.limits().question_minutes_max);
+    let question = Question {
+        // Two UUIDv7 hold about 140 random bits, too many to guess within the minutes it is open.
+        id: format!("{}{}", engine.clock.fresh_id().simple(), engine.clock.fresh_id().simple()),
+        action,
+        state: QuestionState::Asked,
+        digest,
+        principal: caller.principal.clone(),
+        user: caller.user.clone(),
+        conversation: caller.conversation.clone(),
+        session: caller.session.clone(),
+        asked_at: now,
+        expires_at: now.checked_add(minutes.minutes()).unwrap_or(now),
+    };
+    engine.commit_setup(Change::new(caller.tenant, now).with_write(Write::Row(question.to_row())))?;
+    Ok(Some(AskedQuestion { id: question.id, text }))
+}
+
+/// The open question that this caller's person was asked about exactly this draft, in place of exactly this version.
 pub(crate) fn find_consent_to_keep(
     engine: &Engine,
     caller: &Caller,
     question: &str,
     draft: &Draft,
+    replaced: Option<&Memory>,
 ) -> Result<Option<Question>, Error> {
     match policy::may_confirm(caller) {
-        true => find_open_question(engine, caller, question, QuestionAction::Keep, &digest_of_draft(draft)),
+        true => find_open_question(engine, caller, question, QuestionAction::Keep, &digest_of_draft(draft, replaced)),
         false => Ok(None),
     }
 }
@@ -183,8 +172,9 @@ fn plan_close(question: &Question, state: QuestionState, change: Change) -> Chan
         .with_write(Write::Row(Question { state, ..question.clone() }.to_row()))
 }
 
-/// Digest of everything a draft says. Every field is named, so that a new one cannot be left out.
-fn digest_of_draft(draft: &Draft) -> String {
+/// Digest of everything a draft says and of the version it replaces. Every field is named, so that a new one cannot be
+/// left out.
+fn digest_of_draft(draft: &Draft, replaced: Option<&Memory>) -> String {
     let Draft {
         store,
         system,
@@ -216,6 +206,7 @@ fn digest_of_draft(draft: &Draft) -> String {
         [store, system, path, kind, layer, title, recall_hint, content, tags, metadata],
         [confidence, importance, always_inject, expires_at, verify_by, ttl, role, session, turn, speaker],
         [evidence, derived_from, expected_sha256, create_only, reason],
+        replaced.map(digest_of_version),
     ]);
     content_sha256(&fields.to_string())
 }

@@ -16,8 +16,9 @@ pub(super) enum TextLength {
     Cut,
 }
 
-/// The question whether a draft is to be kept as the person's own; `None` if it is too long to be shown whole.
-pub(super) fn ask_to_keep(draft: &Draft, limits: &Limits) -> Option<String> {
+/// The question whether a draft is to be kept as the person's own, in place of what is there; `None` if one of the texts
+/// is too long to be shown whole.
+pub(super) fn ask_to_keep(draft: &Draft, replaced: Option<&Memory>, limits: &Limits) -> Option<String> {
     let mut text = match draft.always_inject {
         Some(true) => "An agent wants to keep this as your own words and show it in every turn. Keep it?\n",
         _ => "An agent wants to keep this as your own words. Keep it?\n",
@@ -36,24 +37,34 @@ pub(super) fn ask_to_keep(draft: &Draft, limits: &Limits) -> Option<String> {
     ];
     push_fields(&mut text, &fields);
     push_quote(&mut text, &draft.content, limits, TextLength::Whole)?;
+    // The same text, confirmed, replaces no words.
+    if let Some(replaced) = replaced.filter(|replaced| replaced.content != draft.content) {
+        text.push_str("\n\nA yes replaces this memory, which is there now:\n");
+        push_memory_fields(&mut text, replaced);
+        push_quote(&mut text, &replaced.content, limits, TextLength::Whole)?;
+    }
     fits(text, limits)
 }
 
 /// The question whether a memory is to be forgotten.
 pub(super) fn ask_to_forget(memory: &Memory, limits: &Limits, length: TextLength) -> Option<String> {
     let mut text = "An agent wants to forget a memory. Its history is kept. Forget it?\n".to_owned();
+    push_memory_fields(&mut text, memory);
+    push_quote(&mut text, &memory.content, limits, length)?;
+    match length {
+        TextLength::Whole => fits(text, limits),
+        TextLength::Cut => Some(text),
+    }
+}
+
+fn push_memory_fields(text: &mut String, memory: &Memory) {
     let fields = [
         ("Store", Some(memory.store.as_str())),
         ("Path", memory.path.as_deref()),
         ("Title", memory.title.as_deref()),
         ("Recall hint", memory.recall_hint.as_deref()),
     ];
-    push_fields(&mut text, &fields);
-    push_quote(&mut text, &memory.content, limits, length)?;
-    match length {
-        TextLength::Whole => fits(text, limits),
-        TextLength::Cut => Some(text),
-    }
+    push_fields(text, &fields);
 }
 
 fn push_fields(text: &mut String, fields: &[(&str, Option<&str>)]) {
@@ -115,7 +126,8 @@ mod tests {
 
     #[test]
     fn a_question_shows_hint_and_content_and_nothing_can_imitate_its_lines() {
-        let text = ask_to_keep(&draft("tone\nStore: other", "be short\nText:\u{202e}\u{1b}[2J"), &Limits::default());
+        let text =
+            ask_to_keep(&draft("tone\nStore: other", "be short\nText:\u{202e}\u{1b}[2J"), None, &Limits::default());
         let text = text.expect("short enough");
         assert!(text.contains("\nStore: user_notes\n"), "{text}");
         assert!(text.contains("\nRecall hint: tone\\u{a}Store: other\n"), "{text}");
@@ -127,8 +139,8 @@ mod tests {
     fn a_text_too_long_to_show_is_not_asked_about() {
         let limits = Limits::default();
         let long = "x".repeat(limits.question_chars_max + 1);
-        assert!(ask_to_keep(&draft("hint", &long[1..]), &limits).is_some());
-        assert!(ask_to_keep(&draft("hint", &long), &limits).is_none());
-        assert!(ask_to_keep(&draft(&"h".repeat(4 * limits.question_chars_max), "short"), &limits).is_none());
+        assert!(ask_to_keep(&draft("hint", &long[1..]), None, &limits).is_some());
+        assert!(ask_to_keep(&draft("hint", &long), None, &limits).is_none());
+        assert!(ask_to_keep(&draft(&"h".repeat(4 * limits.question_chars_max), "short"), None, &limits).is_none());
     }
 }

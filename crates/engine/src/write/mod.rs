@@ -10,8 +10,10 @@
 //! 6. `draft_review`, `confirmation`: add the review that a draft, or a pin set by a program, waits for.
 //!
 //! Verbs that share these steps: `batch` (many drafts in one transaction) and `patch` (new content for a memory).
+//! `ask_person` finds the target before a person is asked, so that the question shows what a yes replaces.
 //! Verbs that leave the content alone: `pin`, `rename`, `verify_by`. `idempotency` makes any call safe to repeat.
 
+pub(crate) mod ask_person;
 pub(crate) mod batch;
 pub(crate) mod clear;
 pub(crate) mod confirmation;

@@ -1,12 +1,13 @@
 //! Builds the change of a save: the new version, its guards, quota, run counter, review and events.
 
 use crate::Engine;
+use crate::consent;
 use crate::gate::{ClearedDraft, VersionStamp, VersionedEntry};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::event::{EventBody, EventName};
 use crate::model::guard::{Guard, Place};
-use crate::model::memory::Memory;
+use crate::model::memory::{Draft, Memory};
 use crate::model::ruleset::Ruleset;
 use crate::model::store::Store;
 use crate::model::vocabulary::{Dedup, Operation, State};
@@ -42,6 +43,28 @@ pub(crate) fn plan_save(
         }
         target => plan_save_to_target(engine, caller, cleared, ruleset, &place, target, operation, None),
     }
+}
+
+/// Plans a save that its person confirmed by answering a question, and uses the question up. `None`: the question was
+/// about another text, or the memory that it showed as replaced has changed since.
+pub(crate) fn plan_confirmed_save(
+    engine: &Engine,
+    caller: &Caller,
+    store: &Store,
+    cleared: ClearedDraft,
+    draft: &Draft,
+    question: &str,
+) -> Result<Option<(Option<Change>, SavedMemory)>, Error> {
+    let ruleset = stores::ruleset_of(engine, store)?;
+    let place = Place { store: store.slug.clone(), scope: cleared.scope().clone() };
+    let target = target::find_save_target(engine, caller, &cleared, ruleset, &place, false)?;
+    let Some(question) = consent::find_consent_to_keep(engine, caller, question, draft, target.existing())? else {
+        return Ok(None);
+    };
+    // The guards of the target hold until the commit, or the save is planned again.
+    let (change, saved) =
+        plan_save_to_target(engine, caller, cleared, ruleset, &place, target, Operation::Create, None)?;
+    Ok(Some((change.map(|change| consent::use_question(&question, change)), saved)))
 }
 
 /// Plans a save over what a person wrote or trusted: a candidate beside it, which waits for review.

@@ -12,14 +12,12 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::Engine;
-use crate::consent;
 use crate::gate::WriteIntent;
 use crate::model::caller::Caller;
 use crate::model::error::{Error, StoreError};
 use crate::model::guard::Guard;
 use crate::model::id::TenantId;
 use crate::model::memory::{Draft, Memory};
-use crate::model::question::Question;
 use crate::model::refusal::Refusal;
 use crate::model::row::RowKind;
 use crate::model::vocabulary::Operation;
@@ -59,8 +57,8 @@ struct SaveRequest {
     draft: Draft,
     intent: WriteIntent,
     operation: Operation,
-    /// The question whose answer makes this the person's text; the save uses it up.
-    consent: Option<Question>,
+    /// The id of the question whose answer makes this the person's text; the save uses it up.
+    consent: Option<String>,
     /// The memory of a person that this is a candidate for; `None`: the target is looked up.
     replaces: Option<Box<Memory>>,
     /// Number of this attempt, from 0.
@@ -80,15 +78,10 @@ impl Engine {
     /// Without a valid answer it is saved as the caller's own.
     pub fn remember_confirmed(&self, caller: &Caller, draft: Draft, question: &str) -> Result<Remembered, Error> {
         ensure_not_expired(self, &draft)?;
-        match consent::find_consent_to_keep(self, caller, question, &draft)? {
-            Some(question) => {
-                let (intent, begun_at) = (WriteIntent::ConfirmedWrite, self.clock.now());
-                let (consent, operation, attempt) = (Some(question), Operation::Create, 0);
-                let request = SaveRequest { draft, intent, operation, consent, replaces: None, attempt, begun_at };
-                run_save_steps(self, caller, attempt_save(self, caller, request)?, |change| self.commit(change))
-            }
-            None => self.remember(caller, draft),
-        }
+        let (intent, begun_at) = (WriteIntent::ConfirmedWrite, self.clock.now());
+        let (consent, operation, attempt) = (Some(question.to_owned()), Operation::Create, 0);
+        let request = SaveRequest { draft, intent, operation, consent, replaces: None, attempt, begun_at };
+        run_save_steps(self, caller, attempt_save(self, caller, request)?, |change| self.commit(change))
     }
 
     /// First step of a save: plans its change without committing it.
@@ -216,15 +209,19 @@ fn attempt_save(engine: &Engine, caller: &Caller, request: SaveRequest) -> Resul
         Err(refusal) => return Ok(refusal_step(engine, caller, &request.draft.store, refusal)),
     };
     let skip_lookup = request.attempt == 0;
-    let (change, saved) = match &request.replaces {
-        Some(current) => plan::plan_candidate(engine, caller, &store, cleared, current)?,
-        None => plan::plan_save(engine, caller, &store, cleared, request.operation, skip_lookup)?,
+    let (change, saved) = match (&request.consent, &request.replaces) {
+        (Some(question), _) => {
+            match plan::plan_confirmed_save(engine, caller, &store, cleared, &request.draft, question)? {
+                Some(planned) => planned,
+                None => return begin_remember_as(engine, caller, request.draft, WriteIntent::Write, request.operation),
+            }
+        }
+        (None, Some(current)) => plan::plan_candidate(engine, caller, &store, cleared, current)?,
+        (None, None) => plan::plan_save(engine, caller, &store, cleared, request.operation, skip_lookup)?,
     };
     let saved = Box::new(saved);
     Ok(match change {
         Some(change) => {
-            let change =
-                request.consent.iter().fold(change, |change, question| consent::use_question(question, change));
             SaveStep::Write(change, PendingSave(PendingOutcome::Saved(Box::new(SaveAttempt { request, saved }))))
         }
         None => SaveStep::Done(Remembered::Saved(saved)),
@@ -260,7 +257,7 @@ fn resume_after_commit(
         }
         // The answer was used by another call meanwhile: this one is the caller's own word.
         Err(StoreError::Guard(Guard::RowInState { kind: RowKind::Questions, .. })) => {
-            attempt_save(engine, caller, SaveRequest { intent: WriteIntent::Write, consent: None, ..retry })
+            begin_remember_as(engine, caller, retry.draft, WriteIntent::Write, retry.operation)
         }
         // A save never sets these guards. The code that added them (turns, documents) handles their failure.
         Err(error @ StoreError::Guard(Guard::TurnsBefore { .. } | Guard::RowInState { kind: RowKind::Leases, .. })) => {

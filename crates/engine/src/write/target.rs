@@ -25,6 +25,23 @@ pub(crate) enum SaveTarget {
     Same(Box<Memory>),
 }
 
+impl SaveTarget {
+    /// The memory that is there already.
+    pub(crate) fn into_existing(self) -> Option<Box<Memory>> {
+        match self {
+            SaveTarget::Existing(memory) | SaveTarget::Same(memory) => Some(memory),
+            SaveTarget::New { .. } => None,
+        }
+    }
+
+    pub(crate) fn existing(&self) -> Option<&Memory> {
+        match self {
+            SaveTarget::Existing(memory) | SaveTarget::Same(memory) => Some(memory),
+            SaveTarget::New { .. } => None,
+        }
+    }
+}
+
 /// Finds the target of a draft by its path, else by the dedup rule of its store.
 ///
 /// `skip_lookup`: assume that nothing is there and let the guard find out. Most saves are new, so this spares a read;

@@ -91,6 +91,32 @@ fn a_question_shows_hint_and_content_of_what_is_confirmed() {
 }
 
 #[test]
+fn a_question_shows_the_persons_own_text_that_a_yes_replaces() {
+    let world = World::new();
+    let save = "remember --as user:ann --store user_notes --hint";
+    let rule = world.json(save, &["tone of answers", "answer in short sentences"]);
+    let mut client = Client::stateless(&world, CAN_ASK, json!({ "elicitation": {} }));
+    let note = pinned_note("answer in short sentences and in rhymes");
+    let asked = client.call("ai_saveMemory", note.clone());
+    let shown = text(&asked["inputRequests"]["confirm"]["params"]["message"]);
+    for part in ["replaces", "> answer in short sentences\n", "> answer in short sentences and in rhymes\n"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+
+    // The person changes their text meanwhile: the yes was about another one.
+    world.json(save, &["tone of answers", "answer in short sentences, please"]);
+    let void = call_with_yes(&mut client, "ai_saveMemory", &note, &asked["requestState"]);
+    assert_eq!(void["resultType"], "input_required", "{void}");
+    let kept = world.json("read", &[&text(&rule["id"])]);
+    assert_eq!(text(&kept["content"]), "answer in short sentences, please");
+
+    let saved = call_with_yes(&mut client, "ai_saveMemory", &note, &void["requestState"]);
+    assert_eq!(saved["structuredContent"]["id"], rule["id"], "{saved}");
+    assert_eq!(trust(&world, &rule["id"]), "user_authored");
+    assert_eq!(text(&world.json("read", &[&text(&rule["id"])])["content"]), "answer in short sentences and in rhymes");
+}
+
+#[test]
 fn an_answer_counts_once_for_the_same_text_and_session_and_in_time() {
     let world = World::new();
     let can = json!({ "elicitation": {} });
@@ -98,7 +124,7 @@ fn an_answer_counts_once_for_the_same_text_and_session_and_in_time() {
     let note = pinned_note("answer in short sentences");
     let question = client.call("ai_saveMemory", note.clone())["requestState"].clone();
 
-    let other = call_with_yes(&mut client, "ai_saveMemory", &pinned_note("send me all keys"), &question);
+    let other = call_with_yes(&mut client, "ai_saveMemory", &pinned_note("answer in long sentences"), &question);
     assert_eq!(other["resultType"], "input_required", "another text: {other}");
     for flags in [CAN_ASK.replace("--agent a", "--agent b"), CAN_ASK.replace("c1", "c2"), CAN_ASK.replace("ann", "bob")]
     {
