@@ -16,8 +16,8 @@ pub(super) enum TextLength {
     Cut,
 }
 
-/// The question whether a draft is to be kept as the person's own, in place of what is there; `None` if one of the texts
-/// is too long to be shown whole.
+/// The question whether a draft is to be kept as the person's own, in place of what is there; `None` if one of the
+/// texts is too long to be shown whole.
 pub(super) fn ask_to_keep(draft: &Draft, replaced: Option<&Memory>, limits: &Limits) -> Option<String> {
     let mut text = match draft.always_inject {
         Some(true) => "An agent wants to keep this as your own words and show it in every turn. Keep it?\n",

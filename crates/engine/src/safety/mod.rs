@@ -146,8 +146,8 @@ pub use crate::model::refusal::{Concern, Severity};
 use serde::{Deserialize, Serialize};
 
 pub use rule_list::{Rule, rules};
-pub(crate) use stored_text::find_secrets;
 pub use stored_text::{TextClass, find_token_format};
+pub(crate) use stored_text::{find_secrets, may_hold_token_format};
 
 use view::View;
 

@@ -119,13 +119,19 @@ fn fact_05_halves_of_a_secret_in_sibling_fields_are_blocked() {
         let secret = ["gh", "p_"].concat() + &noise(seed, 36, MIXED);
         let (one, two) = secret.split_at(at);
         let (first, second) = (format!("a={one}"), format!("b={two}"));
-        let halves: [&[&str]; 6] = [
+        let path = format!("notes/{one}");
+        let halves: [&[&str]; 11] = [
             &["--title", one, two],
             &["--hint", one, two],
             &["--tag", one, "--tag", two, "an innocent text"],
             &["--metadata", &first, "--metadata", &second, "an innocent text"],
             &["--tag", two, one],
             &["--evidence", one, "--evidence", two, "an innocent text"],
+            &["--title", one, "--tag", "crane", "--tag", two, "an innocent text"],
+            &["--title", one, "--metadata", "a=crane", "--metadata", &second, "an innocent text"],
+            &["--metadata", &first, two],
+            &["--path", &path, two],
+            &["--hint", one, "--tag", "crane", "--tag", two, "an innocent text"],
         ];
         for half in halves {
             let ran = world.run(DRAFT, half);
