@@ -36,8 +36,8 @@ pub fn find_token_format(name: &str) -> Option<&'static str> {
     find_secrets(name, TextClass::Identifier).first().map(|finding| finding.rule)
 }
 
-/// Whether a text holds the beginning of any known format. Much cheaper than [`find_secrets`], and never false where that
-/// finds a format that is not encoded.
+/// Whether a text holds the beginning of any known format. Much cheaper than [`find_secrets`], and never false where
+/// that finds a format that is not encoded.
 pub(crate) fn may_hold_token_format(text: &str) -> bool {
     let mut holds = false;
     ANCHOR_INDEX.words.find_all(text.as_bytes(), |target, _, _| {

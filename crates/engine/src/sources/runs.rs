@@ -1,5 +1,7 @@
 //! Runs: pieces of work with a working memory of their own. Closing a run deletes it and saves one episode.
 
+use std::cell::Cell;
+
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -17,12 +19,14 @@ use crate::model::row::{RowFilter, RowKind, SideRecord};
 use crate::model::run::{Run, RunOutcome};
 use crate::model::scope::Scope;
 use crate::model::vocabulary::{EvidenceKind, Kind, Layer, Operation, ScopeKind, State, TtlClass};
+use crate::policy;
 use crate::ports::change::{Change, Write};
 use crate::ports::row::{self, Paging, RecordPage};
 use crate::ports::transition::Transition;
-use crate::ports::{Filter, SortOrder, candidate_reviews};
+use crate::ports::{Filter, SortOrder, candidate_reviews, refusals};
 use crate::recall::{read, visibility};
-use crate::write::Remembered;
+use crate::tenant::stores;
+use crate::write::{Remembered, clear, remember};
 
 /// Input of [`Engine::close_run`].
 #[derive(Clone, Debug)]
@@ -62,8 +66,16 @@ impl Engine {
         workflow: Option<String>,
     ) -> Result<Run, Error> {
         self.ensure_memory_enabled()?;
-        let id = id.or_else(|| caller.run.clone()).unwrap_or_else(|| self.clock.fresh_id().to_string());
+        let id = id.or_else(|| caller.run.clone());
+        let is_named = id.is_some();
+        let id = id.unwrap_or_else(|| self.clock.fresh_id().to_string());
         check_run_id(&id, self.limits())?;
+        // Only an id that the caller may see anyway is told to be taken.
+        if is_named && !visibility::visible_to(self, caller)?.sees_scope(&Scope::Run { run: id.clone() }) {
+            let message =
+                "only an agent in this run, or an admin, opens it by its id; leave the id out to get a new one";
+            return Err(Error::invalid("scope.run_not_yours", message));
+        }
         workflow.as_ref().map(|workflow| check_label("workflow", workflow, self.limits())).transpose()?;
         let now = self.clock.now();
         let opened_by = caller.principal.clone();
@@ -119,7 +131,7 @@ impl Engine {
             return Err(missing());
         }
         if run.closed_at.is_some() {
-            return Err(Error::conflict("conflict.run_closed", format!("run `{}` is closed already", run.id)));
+            return Err(run_closed_error(&run.id));
         }
         let now = self.clock.now();
         // INVARIANT: a person who closes another caller's run takes over none of its words, the id included: the
@@ -136,38 +148,78 @@ impl Engine {
             opened_at: run.opened_at,
             outcome: request.outcome,
         };
-        // The episode comes first: if it is refused, the run is still open and can be closed with another summary.
-        let episode = match self.remember(caller, draft_episode(caller, &told, request.summary.as_deref()))? {
+        let workflow = told.workflow.as_deref().filter(|_| request.outcome == RunOutcome::Success);
+        let summary = request.summary.as_deref();
+        let procedure = workflow.map(|workflow| draft_procedure(caller, &told, workflow, summary));
+        // Judged before anything is saved: if it is refused, the run is still open and can be closed with other words.
+        if let Some(refusal) = procedure.as_ref().map(|draft| find_refusal(self, caller, draft)).transpose()?.flatten()
+        {
+            return Ok(CloseRunOutcome::Refused(refusals::log_refusal(self, caller, LAYERS_STORE, refusal)?));
+        }
+        let episode = match close_with_episode(self, caller, &run, draft_episode(caller, &told, summary))? {
             Remembered::Saved(saved) => saved.memory,
             Remembered::Refused(refusal) => return Ok(CloseRunOutcome::Refused(refusal)),
         };
-        let mut procedure = None;
-        if let (RunOutcome::Success, Some(workflow)) = (request.outcome, &told.workflow) {
-            let draft = draft_procedure(caller, &told, workflow, &episode, request.summary.as_deref());
-            match self.remember(caller, draft)? {
-                Remembered::Saved(saved) => procedure = Some(saved.memory),
-                Remembered::Refused(refusal) => return Ok(CloseRunOutcome::Refused(refusal)),
-            }
-        }
-        let tombstoned = close_and_clear_memory(self, caller, &run)?;
+        // The procedure inherits the trust of the episode, not more.
+        let procedure = procedure.map(|draft| Draft { derived_from: vec![episode.version], ..draft });
+        let procedure = match procedure.map(|draft| self.remember(caller, draft)).transpose()? {
+            Some(Remembered::Saved(saved)) => Some(saved.memory),
+            Some(Remembered::Refused(_)) | None => None,
+        };
+        let tombstoned = clear_working_memory(self, caller, &run)?;
         Ok(CloseRunOutcome::Done(Box::new(CloseRunReport { run, tombstoned, episode, procedure })))
     }
 }
 
-/// Marks the run as closed, then tombstones its working memory; returns how many.
-fn close_and_clear_memory(engine: &Engine, caller: &Caller, run: &Run) -> Result<u64, Error> {
+/// Saves the episode and marks the run as closed in one transaction: of several callers that close a run at once, one
+/// does, and the others leave nothing.
+fn close_with_episode(engine: &Engine, caller: &Caller, run: &Run, episode: Draft) -> Result<Remembered, Error> {
+    let closing = || {
+        let event = EventBody::new(EventName::RunClosed, caller, run.closed_at.unwrap_or_else(|| engine.clock.now()))
+            .with_scope(Some(Scope::Run { run: run.id.clone() }))
+            .with_field("run", &run.id)
+            .with_field("workflow", &run.workflow)
+            .with_field("outcome", run.outcome);
+        Change::new(caller.tenant, engine.clock.now())
+            .with_guard(Guard::RowInState { kind: RowKind::Runs, id: run.id.clone(), state: Some("open".to_owned()) })
+            .with_write(Write::Row(run.to_row()))
+            .with_event(event)
+    };
+    let is_closed = Cell::new(false);
+    let commit = |change: Change| {
+        // A refusal only logs itself, and leaves the run open.
+        let saves = change.writes.iter().any(|write| matches!(write, Write::Entry(_)));
+        let change = if saves { change.with_change(closing()) } else { change };
+        let committed = engine.commit(change);
+        is_closed.set(saves && committed.is_ok());
+        committed
+    };
+    let saved = remember::run_save_steps(engine, caller, engine.begin_remember(caller, episode)?, commit);
+    let closed = match saved {
+        // The same episode was there already.
+        Ok(Remembered::Saved(_)) if !is_closed.get() => engine.commit(closing()).map_err(Error::from).and(saved),
+        saved => saved,
+    };
+    closed.map_err(|error| match error {
+        Error::Store(StoreError::Guard(Guard::RowInState { kind: RowKind::Runs, .. })) => run_closed_error(&run.id),
+        error => error,
+    })
+}
+
+fn run_closed_error(run: &str) -> Error {
+    Error::conflict("conflict.run_closed", format!("run `{run}` is closed already"))
+}
+
+/// Why a save of this draft would be refused now.
+fn find_refusal(engine: &Engine, caller: &Caller, draft: &Draft) -> Result<Option<Refusal>, Error> {
+    let store = stores::open_store(engine, caller, &draft.store)?;
+    let scope = policy::scope_for(caller, store.scope, draft.system.as_deref())?;
+    Ok(clear::clear_for_write(engine, caller, &store, &scope, draft.clone())?.err())
+}
+
+/// Tombstones the working memory of a closed run, which takes no more saves; returns how many.
+fn clear_working_memory(engine: &Engine, caller: &Caller, run: &Run) -> Result<u64, Error> {
     let now = engine.clock.now();
-    let event = EventBody::new(EventName::RunClosed, caller, now)
-        .with_scope(Some(Scope::Run { run: run.id.clone() }))
-        .with_field("run", &run.id)
-        .with_field("workflow", &run.workflow)
-        .with_field("outcome", run.outcome);
-    let closed = Change::new(caller.tenant, now)
-        .with_guard(Guard::RowInState { kind: RowKind::Runs, id: run.id.clone(), state: Some("open".to_owned()) })
-        .with_write(Write::Row(run.to_row()))
-        .with_event(event);
-    // Closed before the memories are listed: a closed run takes no more saves.
-    engine.commit(closed)?;
     let mut tombstoned = 0;
     loop {
         let working = list_working_memory(engine, caller, run)?;
@@ -244,6 +296,7 @@ fn check_run_id(id: &str, limits: &Limits) -> Result<(), Error> {
     }
 }
 
+const LAYERS_STORE: &str = "layers";
 const RUN_ID_MARKS: &str = "-_.:/@#+";
 
 /// The episode of a closed run. An agent's goes to its own store, that of other callers to the shared layers.
@@ -273,27 +326,19 @@ fn draft_episode(caller: &Caller, run: &ToldRun<'_>, summary: Option<&str>) -> D
 }
 
 /// The procedure of a successful run. `canonical` is false until a review has chosen among those of the workflow.
-fn draft_procedure(
-    caller: &Caller,
-    run: &ToldRun<'_>,
-    workflow: &str,
-    episode: &Memory,
-    summary: Option<&str>,
-) -> Draft {
+fn draft_procedure(caller: &Caller, run: &ToldRun<'_>, workflow: &str, summary: Option<&str>) -> Draft {
     let mut metadata = string_metadata(&[("workflow", workflow), ("run", run.id.unwrap_or_default())]);
     metadata.insert("canonical".to_owned(), Value::Bool(false));
     let how = summary.or(run.goal.as_deref()).unwrap_or("it succeeded");
     let by_agent = caller.agent.is_some();
     Draft {
-        store: if by_agent { "agent_layers" } else { "layers" }.to_owned(),
+        store: if by_agent { "agent_layers" } else { LAYERS_STORE }.to_owned(),
         layer: Some(Layer::Procedural),
         kind: Some(Kind::Runbook),
         recall_hint: Some(format!("workflow {workflow}")),
         content: format!("Workflow {workflow}: {how}"),
         metadata: Some(metadata),
         evidence: vec![run.to_evidence()],
-        // The procedure inherits the trust of the episode, not more.
-        derived_from: vec![episode.version],
         ..Draft::default()
     }
 }

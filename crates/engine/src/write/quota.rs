@@ -11,7 +11,7 @@ use crate::model::lifecycle;
 use crate::model::memory::Memory;
 use crate::model::ruleset::Ruleset;
 use crate::model::vocabulary::{Operation, State};
-use crate::policy::Readable;
+use crate::policy::{self, Readable};
 use crate::ports::change::Change;
 use crate::ports::transition::Transition;
 use crate::ports::{Filter, PageRequest, SortOrder};
@@ -36,8 +36,15 @@ pub(crate) fn plan_quota_room(
     let over = (state.live + incoming).saturating_sub(live_max) as usize;
     let filter = Filter { places: vec![place.clone()], layers: ruleset.layers.clone(), ..Filter::default() };
     // One is read even if nothing must go: it may have decayed enough for early archiving.
-    let page = PageRequest { order: SortOrder::Fading, after: None, limit: over.max(1) };
-    let mut fading = engine.backend.list_memories(&Readable::whole_tenant(caller.tenant), &filter, &page)?;
+    let mut fading = list_fading(engine, caller, &filter, over.max(1))?;
+    if fading.len() < over && caller.role.is_program() {
+        // Most of the place is a person's: look through all of it.
+        fading = list_fading(engine, caller, &filter, state.live as usize)?;
+        fading.truncate(over);
+    }
+    if fading.len() < over && caller.role.is_program() {
+        return Err(full_of_persons_texts(live_max));
+    }
     let mut change = change;
     if over == 0 {
         fading.retain(|memory| memory.decayed_importance(change.at) < lifecycle::EARLY_ARCHIVE_BELOW);
@@ -50,6 +57,25 @@ pub(crate) fn plan_quota_room(
         change = change.with_change(step);
     }
     Ok(change)
+}
+
+/// The least important memories among the first `limit` that this caller's save may archive: a program makes no room at
+/// the cost of what a person wrote or trusted.
+fn list_fading(engine: &Engine, caller: &Caller, filter: &Filter, limit: usize) -> Result<Vec<Memory>, Error> {
+    let page = PageRequest { order: SortOrder::Fading, after: None, limit };
+    let mut fading = engine.backend.list_memories(&Readable::whole_tenant(caller.tenant), filter, &page)?;
+    fading.retain(|memory| !policy::forget_needs_person(caller, memory));
+    Ok(fading)
+}
+
+fn full_of_persons_texts(live_max: u64) -> Error {
+    Error::conflict(
+        "conflict.place_full",
+        format!(
+            "this place keeps at most {live_max} memories in use (`live_max`), and a person wrote or trusted all of \
+             them; ask the person to forget some"
+        ),
+    )
 }
 
 /// Plans to archive one memory. Upkeep passes other operations and events, such as expiry.

@@ -259,10 +259,12 @@ fn resume_after_commit(
         Err(StoreError::Guard(Guard::RowInState { kind: RowKind::Questions, .. })) => {
             begin_remember_as(engine, caller, retry.draft, WriteIntent::Write, retry.operation)
         }
-        // A save never sets these guards. The code that added them (turns, documents) handles their failure.
-        Err(error @ StoreError::Guard(Guard::TurnsBefore { .. } | Guard::RowInState { kind: RowKind::Leases, .. })) => {
-            Err(error.into())
-        }
+        // A save never sets these guards. The code that added them (turns, documents, runs) handles their failure.
+        Err(
+            error @ StoreError::Guard(
+                Guard::TurnsBefore { .. } | Guard::RowInState { kind: RowKind::Leases | RowKind::Runs, .. },
+            ),
+        ) => Err(error.into()),
         // The place is taken (attempt 0 skips the lookup), or something changed between lookup and commit.
         Err(StoreError::Guard(guard)) => {
             invalidate_cache(engine, caller.tenant, &guard, retry.begun_at)?;

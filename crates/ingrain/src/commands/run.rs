@@ -1,6 +1,7 @@
 //! `run`: opens, closes and lists runs, each with its own working memory.
 
 use clap::{Args, Subcommand};
+use engine::model::caller::Caller;
 use engine::ports::row::RecordPage;
 use engine::{CloseRunOutcome, CloseRunRequest, RunOutcome};
 use serde_json::json;
@@ -59,7 +60,9 @@ impl RunArgs {
         match self.command {
             RunCommand::Open { id, goal, workflow } => {
                 // Without an id the engine takes `--run`, else makes a new one.
-                let run = engine.open_run(caller, id, goal, workflow)?;
+                // Who may start this program may name any run, as with `--run`.
+                let caller = Caller { run: id.or_else(|| caller.run.clone()), ..caller.clone() };
+                let run = engine.open_run(&caller, None, goal, workflow)?;
                 let view = json!({ "status": "open", "id": run.id, "run": run });
                 job.output.print_answer(&view, || format!("{} run {}", job.output.paint(Tone::Good, "opened"), run.id))
             }

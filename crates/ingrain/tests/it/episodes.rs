@@ -136,6 +136,30 @@ fn fact_18_a_full_place_of_any_size_archives_the_least_important() {
 }
 
 #[test]
+fn an_agents_many_saves_never_archive_a_persons_notes() {
+    let world = World::with_config(
+        "[rulesets.few]\nlayers = ['semantic']\ndefault_kind = 'user_preference'\ndedup = 'none'\nsecrets = 'block'\n\
+         evidence = 'optional'\ncontent_bytes_max = 16000\nlive_max = 4\nranker = 'episodic'\nimportance = true\n",
+    );
+    world.json("store create few --scope user --ruleset few", &[]);
+    let agent = "remember --store few --as agent:helper --user ann --importance 0.9";
+    let person = "remember --store few --as user:ann --importance 0.5";
+    let states =
+        |ids: &[String]| -> Vec<String> { ids.iter().map(|id| text(&world.json("read", &[id])["state"])).collect() };
+    let own: Vec<String> =
+        (0..3).map(|number| text(&world.json(person, &[&format!("rule {number} of ann")])["id"])).collect();
+    let drafts: Vec<String> =
+        (0..3).map(|number| text(&world.json(agent, &[&format!("draft {number} of the agent")])["id"])).collect();
+    assert_eq!(states(&own), ["active"; 3]);
+    assert_eq!(states(&drafts), ["archived", "archived", "active"]);
+    // Without a draft of an agent in it, the full place takes no more from agents.
+    world.json("forget --as user:ann", &[&drafts[2]]);
+    world.json(person, &["rule 3 of ann"]);
+    assert_eq!(world.code(2, agent, &["draft of an agent in a full place"]), "conflict.place_full");
+    assert_eq!(states(&own), ["active"; 3]);
+}
+
+#[test]
 fn fact_20_an_agent_never_sees_another_agents_episodes() {
     let world = World::new();
     world.json(&format!("episodes add {AGENT}"), &["the vault is behind the painting"]);

@@ -9,9 +9,11 @@ use engine::ports::{Filter, ListCursor, SortOrder};
 use engine::{Engine, MemoryReference};
 use rmcp::model::{
     CacheScope, CompleteRequestParams, CompleteResult, CompletionInfo, ErrorData, ListResourceTemplatesResult,
-    ListResourcesResult, PaginatedRequestParams, ReadResourceResponse, ReadResourceResult, Resource, ResourceContents,
-    ResourceTemplate,
+    ListResourcesResult, MetaObject, PaginatedRequestParams, ReadResourceResponse, ReadResourceResult, Resource,
+    ResourceContents, ResourceTemplate,
 };
+
+use super::toolsets::DATA_WARNING;
 
 const STORES_URI: &str = "memory://stores";
 const PAGE_ROWS: usize = 100;
@@ -72,26 +74,37 @@ pub(super) fn read_resource(engine: &Engine, caller: &Caller, uri: &str) -> Resu
     }
     let (store, path) =
         uri.strip_prefix("memory://stores/").and_then(|rest| rest.split_once("/docs/")).ok_or_else(missing)?;
-    let text = read_document(engine, caller, store, path).map_err(|error| match error {
+    let memory = read_document(engine, caller, store, path).map_err(|error| match error {
         // A malformed path is answered like an unknown one.
         Error::NotFound { .. } | Error::Invalid { .. } => missing(),
         other => log_internal_error(&other),
     })?;
-    Ok(to_read_response(ResourceContents::text(text, uri).with_mime_type("text/markdown")))
+    let meta = trust_label(&memory);
+    let contents = ResourceContents::text(memory.content, uri).with_mime_type("text/markdown").with_meta(meta);
+    Ok(to_read_response(contents))
 }
 
-/// A document's content; `path@version` names one of its versions.
-fn read_document(engine: &Engine, caller: &Caller, store: &str, path: &str) -> Result<String, Error> {
+/// What the tools say beside a text, so that a client does not take a draft for a reviewed document.
+fn trust_label(memory: &Memory) -> MetaObject {
+    let mut meta = MetaObject::new();
+    meta.insert("ingrain/trust_level".to_owned(), memory.trust.as_str().into());
+    meta.insert("ingrain/status".to_owned(), memory.state.as_str().into());
+    meta.insert("ingrain/warning".to_owned(), DATA_WARNING.into());
+    meta
+}
+
+/// A document; `path@version` names one of its versions.
+fn read_document(engine: &Engine, caller: &Caller, store: &str, path: &str) -> Result<Memory, Error> {
     // A path may contain `@`: only a valid version id after the last one counts.
     let versioned = path.rsplit_once('@').and_then(|(path, version)| Some((path, version.parse::<VersionId>().ok()?)));
     if let Some((path, version)) = versioned {
         let version = engine.version(caller, version)?;
         // The id alone would do, but a URI must not show a document at another path.
         let same = version.memory.store == store && version.memory.path.as_deref() == Some(path);
-        return same.then_some(version.memory.content).ok_or_else(|| Error::not_found("version"));
+        return same.then_some(version.memory).ok_or_else(|| Error::not_found("version"));
     }
     let reference = MemoryReference::Path { store: Some(store.to_owned()), path: path.to_owned() };
-    Ok(engine.read(caller, &reference)?.content)
+    engine.read(caller, &reference)
 }
 
 fn to_read_response(contents: ResourceContents) -> ReadResourceResponse {

@@ -14,7 +14,7 @@ use super::schema_words::RunOutcomeWord;
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "OpenRun")]
 pub struct OpenRunBody {
-    /// Id of the run; default: `X-Run-Id`, else a new one.
+    /// Id of the run, the same as `X-Run-Id` except for admins; default: `X-Run-Id`, else a new one.
     pub id: Option<String>,
     pub goal: Option<String>,
     pub workflow: Option<String>,

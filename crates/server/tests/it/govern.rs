@@ -102,6 +102,50 @@ fn fact_34_a_run_and_its_context_over_rest() {
 }
 
 #[test]
+fn a_run_that_many_clients_close_at_once_leaves_one_episode() {
+    const CLIENTS: usize = 6;
+    let house = House::new();
+    let agent = house.agent("triage");
+    for round in 0..5 {
+        let run = format!("race{round}");
+        let ask = |path: &str| house.ask_as(&agent, "POST", path).header("x-run-id", &run);
+        assert_eq!(ask("/v1/runs").json(&json!({})).send().status, 201);
+        let barrier = std::sync::Barrier::new(CLIENTS);
+        let mut answers: Vec<(u16, String)> = std::thread::scope(|scope| {
+            let close = |client: usize| {
+                let body = json!({ "outcome": "success", "summary": format!("as client {client} saw it") });
+                barrier.wait();
+                ask(&format!("/v1/runs/{run}/close")).json(&body).send().said()
+            };
+            let clients: Vec<_> = (0..CLIENTS).map(|client| scope.spawn(move || close(client))).collect();
+            clients.into_iter().map(|client| client.join().expect("answers")).collect()
+        });
+        answers.retain(|(status, _)| *status != 200);
+        assert_eq!(answers, vec![(409, "conflict.run_closed".to_owned()); CLIENTS - 1]);
+        let episodes = house.ask_as(&agent, "GET", "/v1/memories?store=episodes&limit=100").send().json();
+        assert_eq!(episodes["items"].as_array().map(Vec::len), Some(round + 1), "{episodes}");
+    }
+}
+
+#[test]
+fn opening_a_run_tells_nothing_of_runs_that_the_caller_does_not_see() {
+    let house = House::new();
+    let opener = house.agent("triage");
+    let opened = house.ask_as(&opener, "POST", "/v1/runs").header("x-run-id", "taken").json(&json!({})).send();
+    assert_eq!(opened.status, 201, "{}", opened.body);
+    let stranger = house.agent("stranger");
+    let user = house.key(KeyRights { user: Some("ann".to_owned()), ..KeyRights::for_role(Role::User) }).text;
+    for key in [&stranger, &user] {
+        let answer = |id: &str| house.ask_as(key, "POST", "/v1/runs").json(&json!({ "id": id })).send().said();
+        assert_eq!(answer("taken"), answer("free"));
+        assert_eq!(answer("taken").1, "scope.run_not_yours");
+        assert_eq!(house.ask_as(key, "POST", "/v1/runs").json(&json!({})).send().status, 201);
+    }
+    let again = house.ask_as(&opener, "POST", "/v1/runs").header("x-run-id", "taken").json(&json!({})).send();
+    assert_eq!(again.said(), (409, "conflict.run_exists".to_owned()));
+}
+
+#[test]
 fn what_a_run_read_and_proposed_over_rest_is_blamed_at_once() {
     let house = House::new();
     let agent = house.agent("triage");

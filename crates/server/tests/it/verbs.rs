@@ -228,13 +228,14 @@ fn nothing_but_the_log_the_certificate_and_bans_names_an_erased_person() {
     let saved = house.ask_as(&user, "POST", "/v1/memories").header("idempotency-key", "once").json(&note).send();
     assert_eq!(saved.status, 201, "{}", saved.body);
     let id = saved.json()["id"].as_str().expect("an id").to_owned();
-    let run = json!({ "id": "r1", "goal": "find a doctor for the knee" });
+    let run = json!({ "goal": "find a doctor for the knee" });
     assert_eq!(house.ask_as(&user, "POST", "/v1/runs").json(&run).send().status, 201);
     let context = json!({ "message": "what about the knee" });
     assert_eq!(house.ask_as(&user, "POST", "/v1/context").json(&context).send().status, 200);
     let agent = Caller::agent(house.tenant.id, "helper");
     let agent = Caller { may_confirm: true, user: Some("ada".to_owned()), ..agent };
-    let draft = Draft { store: "user_memory".to_owned(), content: "uses a cane".to_owned(), ..Draft::default() };
+    let (store, recall_hint) = ("user_notes".to_owned(), Some("a cane".to_owned()));
+    let draft = Draft { store, recall_hint, content: "uses a cane".to_owned(), ..Draft::default() };
     assert!(house.engine.ask_person(&agent, &ConsentRequest::Keep(&draft)).expect("asks").is_some());
     house.engine.database().flush().expect("flushed");
     let mut stream = house.ask_as(&user, "GET", "/v1/events").stream();

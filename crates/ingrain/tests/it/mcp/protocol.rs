@@ -283,6 +283,20 @@ fn resources_prompts_and_completions_answer() {
     assert_eq!(completed["result"]["completion"]["values"], json!(["workspace_runbooks"]));
 }
 
+#[test]
+fn a_resource_says_how_far_its_text_is_trusted_in_both_eras() {
+    let world = World::new();
+    let uri = "memory://stores/conversation_memory/docs/ops/fuses";
+    for mut client in [Client::legacy(&world, ""), Client::stateless(&world, "", json!({}))] {
+        client.call("memory_remember", draft("ops/fuses", "spare fuses are in rack nine"));
+        let read = client.ask("resources/read", json!({ "uri": uri }));
+        let label = &read["result"]["contents"][0]["_meta"];
+        assert_eq!(label["ingrain/trust_level"], "agent_draft", "{read}");
+        assert_eq!(label["ingrain/status"], "active", "{read}");
+        assert!(text(&label["ingrain/warning"]).contains("not instructions"), "{read}");
+    }
+}
+
 pub fn draft(path: &str, content: &str) -> Value {
     json!({ "target_store_slug": "conversation_memory", "path": path, "document_type": "incident_lesson",
         "content": content, "evidence_summary": "seen in a test" })
