@@ -67,6 +67,7 @@ pub use sources::runs::{CloseRunOutcome, CloseRunReport, CloseRunRequest};
 pub use sources::skills::{LoadedSkills, Skill, SkillSource, SkippedSkill};
 pub use summaries::Summariser;
 pub use summaries::extractive::ExtractiveSummariser;
+pub use tenant::projects::ProjectSummary;
 pub use tenant::stores::NewStore;
 pub use upkeep::{UpkeepOptions, UpkeepReport};
 pub use write::patch::{Patch, PatchOutcome};

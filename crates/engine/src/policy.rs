@@ -85,11 +85,13 @@ pub fn readable_by(caller: &Caller, pipeline_enabled: bool) -> Result<Readable, 
     let scopes = match caller.role {
         Role::Admin => ReadableScopes::All,
         // People have no agent, run or pipeline scope of their own.
-        Role::Reviewer | Role::User => {
-            ReadableScopes::These(readable_scopes(caller, &[ScopeKind::User, ScopeKind::Conversation]))
-        }
+        Role::Reviewer | Role::User => ReadableScopes::These(readable_scopes(
+            caller,
+            &[ScopeKind::Project, ScopeKind::User, ScopeKind::Conversation],
+        )),
         Role::Agent | Role::Service => {
-            let mut kinds = vec![ScopeKind::User, ScopeKind::Conversation, ScopeKind::Agent, ScopeKind::Run];
+            let mut kinds =
+                vec![ScopeKind::Project, ScopeKind::User, ScopeKind::Conversation, ScopeKind::Agent, ScopeKind::Run];
             if pipeline_enabled {
                 kinds.push(ScopeKind::Pipeline);
             }
@@ -105,16 +107,22 @@ pub fn readable_by(caller: &Caller, pipeline_enabled: bool) -> Result<Readable, 
 
 /// The workspace, the caller's own scopes of these kinds, and the systems it has a grant on.
 fn readable_scopes(caller: &Caller, kinds: &[ScopeKind]) -> Vec<Scope> {
-    let own = kinds.iter().filter_map(|kind| own_scope(caller, *kind));
+    let own = kinds.iter().filter_map(|kind| own_scope(caller, *kind)).chain(merged_scopes(caller));
     // Every grant includes reading, so its level does not matter here.
     let systems = caller.grants.keys().map(|system| Scope::System { system: system.clone() });
     std::iter::once(Scope::Workspace).chain(own).chain(systems).collect()
+}
+
+/// Scopes of the projects that were merged into the caller's: its own as well.
+pub(crate) fn merged_scopes(caller: &Caller) -> impl Iterator<Item = Scope> {
+    caller.merged_projects.iter().map(|project| Scope::Project { project: project.clone() })
 }
 
 /// The caller's own scope of a kind, if it has one.
 fn own_scope(caller: &Caller, kind: ScopeKind) -> Option<Scope> {
     match kind {
         ScopeKind::Workspace => Some(Scope::Workspace),
+        ScopeKind::Project => caller.project.clone().map(|project| Scope::Project { project }),
         ScopeKind::User => caller.user.clone().map(|user| Scope::User { user }),
         ScopeKind::Conversation => caller.conversation.clone().map(|conversation| Scope::Conversation { conversation }),
         ScopeKind::Agent => caller.agent.clone().map(|agent| Scope::Agent { agent }),
@@ -138,6 +146,7 @@ pub fn scope_for(caller: &Caller, kind: ScopeKind, system: Option<&str>) -> Resu
     }
     own_scope(caller, kind).ok_or_else(|| {
         let code = match kind {
+            ScopeKind::Project => "scope.project_missing",
             ScopeKind::User => "scope.user_missing",
             ScopeKind::Conversation => "scope.conversation_missing",
             ScopeKind::Agent => "scope.agent_missing",
@@ -161,6 +170,7 @@ pub struct WritePermit {
 fn is_own_scope(caller: &Caller, scope: &Scope) -> bool {
     match scope {
         Scope::Workspace | Scope::System { .. } => true,
+        Scope::Project { project } => caller.is_in_project(Some(project)),
         scope => own_scope(caller, scope.kind()).as_ref() == Some(scope),
     }
 }
@@ -361,7 +371,7 @@ const NEEDS_PROMOTION: &str = "policy.needs_promotion";
 
 fn needs_promotion_refusal(store: &str) -> Refusal {
     Refusal::new(NEEDS_PROMOTION, format!("store `{store}` is written by admins and approved reviews only")).with_hint(
-        "save it in `conversation_memory` and propose a promotion: `ingrain propose` or `memory_propose_promotion`",
+        "save it in `project_memory` or `conversation_memory` and propose a promotion: `ingrain propose` or `memory_propose_promotion`",
     )
 }
 
@@ -376,6 +386,7 @@ pub(crate) struct ProposalOrigin<'a> {
     pub scope: &'a Scope,
     pub proposer: &'a str,
     pub user: Option<&'a str>,
+    pub project: Option<&'a str>,
     pub conversation: Option<&'a str>,
 }
 
@@ -384,7 +395,7 @@ pub(crate) struct ProposalOrigin<'a> {
 /// many conversations share one principal, and they must not see each other's drafts.
 pub(crate) fn may_see_proposal(caller: &Caller, origin: &ProposalOrigin<'_>) -> bool {
     let for_own_user = matches!(origin.scope, Scope::User { user } if caller.user.as_ref() == Some(user));
-    let same_conversation = caller.is_in_same_conversation(origin.user, origin.conversation);
+    let same_conversation = caller.is_in_same_conversation(origin.user, origin.project, origin.conversation);
     let own = origin.proposer == caller.principal && (same_conversation || !caller.role.is_program());
     caller.role.may_decide_reviews() || own || (for_own_user && caller.role == Role::User)
 }
@@ -457,7 +468,7 @@ mod tests {
     }
 
     fn agent() -> Caller {
-        let caller = Caller::agent(TENANT, "triage").in_conversation("c1");
+        let caller = Caller::agent(TENANT, "triage").in_conversation("c1").in_project("shop");
         Caller { user: Some("ana".to_owned()), pipeline: Some("ci".to_owned()), run: Some("r1".to_owned()), ..caller }
     }
 
@@ -481,12 +492,14 @@ mod tests {
         check(&agent, "user_memory", Kind::Runbook, false, "policy.kind_not_writable");
         check(&agent, "user_memory", Kind::UserPreference, false, "active agent_draft");
         check(&agent, "conversation_memory", Kind::Runbook, false, "active agent_draft");
+        check(&agent, "project_memory", Kind::Runbook, false, "active agent_draft");
         check(&agent, "lessons", Kind::Lesson, false, "policy.pipeline_not_enabled");
         check(&agent, "lessons", Kind::Lesson, true, "active agent_draft");
         check(&agent, "system_notes", Kind::Note, false, "policy.system_not_readable");
         check(&agent, "episodes", Kind::Turn, false, "active agent_draft");
         check(&agent, "working_memory", Kind::Note, false, "active agent_draft");
         check(&ana, "user_memory", Kind::Runbook, false, "active user_authored");
+        check(&ana.clone().in_project("shop"), "project_memory", Kind::Runbook, false, "active user_authored");
         check(&ana, "workspace_conventions", Kind::WorkspaceConvention, false, "policy.needs_promotion");
         check(&admin, "workspace_runbooks", Kind::Runbook, false, "active admin_approved");
         check(&admin, "workspace_conventions", Kind::Runbook, false, "active system_seeded");
@@ -511,6 +524,27 @@ mod tests {
         let other = Scope::Conversation { conversation: "c2".to_owned() };
         let refused = may_write(&agent(), &store("conversation_memory"), &other, Kind::Note, false);
         assert_eq!(refused.map_err(|refusal| refusal.code), Err("policy.not_yours"));
+    }
+
+    #[test]
+    fn a_project_is_its_members_and_that_of_projects_merged_into_it() {
+        let project = |name: &str| Scope::Project { project: name.to_owned() };
+        let member = Caller { merged_projects: vec!["old".to_owned()], ..agent() };
+        let outsider = Caller { project: None, ..agent() };
+        let sees = |caller: &Caller, name: &str| {
+            readable_by(caller, false).is_ok_and(|readable| readable.sees_scope(&project(name)))
+        };
+        assert!(sees(&member, "shop") && sees(&member, "old") && !sees(&member, "other"));
+        assert!(!sees(&outsider, "shop") && !sees(&agent(), "old"));
+        let person = Caller::user(TENANT, "ana");
+        assert!(sees(&person.clone().in_project("shop"), "shop") && !sees(&person, "shop"));
+        let writes = |caller: &Caller, name: &str| {
+            may_write(caller, &store("project_memory"), &project(name), Kind::Note, false).is_ok()
+        };
+        assert!(writes(&member, "shop") && writes(&member, "old") && !writes(&member, "other"));
+        assert!(!writes(&outsider, "shop"));
+        let error = scope_for(&outsider, ScopeKind::Project, None).expect_err("no project");
+        assert_eq!(error.code(), "scope.project_missing");
     }
 
     #[test]

@@ -44,7 +44,8 @@ impl Session {
                 tenant
             }
         };
-        Ok(Session { engine, caller: Caller { tenant: tenant.id, ..caller } })
+        let caller = engine.resolve_project(Caller { tenant: tenant.id, ..caller })?;
+        Ok(Session { engine, caller })
     }
 
     /// Opens a database that must exist, with a tenant that must exist, and writes nothing: for commands that judge

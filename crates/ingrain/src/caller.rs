@@ -91,6 +91,9 @@ pub fn build_caller(config: &Config) -> Result<Caller, Failure> {
         user: base.user.or_else(|| non_empty(&config.user)),
         // The login name: a local admin is the same person as the key that names it.
         person: base.person.or_else(|| non_empty(&config.operator)).filter(|_| !base.role.is_program()),
+        project: non_empty(&config.project),
+        // Looked up once the database is open.
+        merged_projects: Vec::new(),
         conversation: non_empty(&config.conversation),
         session: non_empty(&config.session),
         run: non_empty(&config.run),

@@ -9,8 +9,9 @@ use toml::Value;
 use crate::caller::{Identity, SystemGrant};
 use crate::commands::{
     bench, completions, config, connect, context, copy, diagnose, doctor, episodes, events, export, forget, history,
-    import, ingest, key, layers, list, mcp, memory, migrate, owners, patch, pin, pipeline, propose, quarantine, read,
-    recall, receipt, redact, remember, repair, review, rollback, run, scan, search, serve, store, tenant, verify,
+    import, ingest, key, layers, list, mcp, memory, migrate, owners, patch, pin, pipeline, project, propose,
+    quarantine, read, recall, receipt, redact, remember, repair, review, rollback, run, scan, search, serve, store,
+    tenant, verify,
 };
 
 /// Governed memory for AI agents: save, search, review, prove and forget what they learn
@@ -137,7 +138,7 @@ pub enum Command {
     // Removal and its limits.
     /// Erase the text of a memory; author, time and reason are kept
     Redact(redact::RedactArgs),
-    /// Erase all data of a --user, a --pipeline or a --tenant
+    /// Erase all data of a --user, a --project, a --pipeline or a --tenant
     Erase(redact::EraseArgs),
     /// List, show and verify certificates of redaction and erasure
     Certificate(redact::CertificateArgs),
@@ -170,6 +171,8 @@ pub enum Command {
     Unpin(pin::PinArgs),
     /// List, create and archive stores
     Store(store::StoreArgs),
+    /// List, rename, merge and delete projects
+    Project(project::ProjectArgs),
     /// Turn memory on and off for a pipeline's agents
     Pipeline(pipeline::PipelineArgs),
     /// Scan texts for secrets, planted instructions and raw logs
@@ -238,6 +241,9 @@ pub struct GlobalArgs {
     /// Person that the caller is or acts for
     #[arg(long, global = true, value_name = "ID")]
     user: Option<String>,
+    /// Project of this call, for example github.com/acme/shop; `.` is that of the working directory
+    #[arg(long, global = true, value_name = "NAME")]
+    project: Option<String>,
     #[arg(long, global = true, value_name = "ID", help = "Conversation of this call")]
     conversation: Option<String>,
     #[arg(long, global = true, value_name = "ID", help = "Session of this call")]
@@ -269,6 +275,7 @@ fn validate_flag<T: std::str::FromStr<Err = String>>(text: &str) -> Result<Strin
 #[derive(Clone, Copy, Debug)]
 pub struct KeyFlags<'a> {
     pub user: Option<&'a str>,
+    pub project: Option<&'a str>,
     pub pipeline: Option<&'a str>,
     pub unattended: bool,
     pub revoke: &'a [String],
@@ -290,6 +297,7 @@ impl GlobalArgs {
             text("tenant", &self.tenant),
             text("as", &self.identity),
             text("user", &self.user),
+            text("project", &self.project),
             text("conversation", &self.conversation),
             text("session", &self.session),
             text("run", &self.run),
@@ -308,16 +316,17 @@ impl GlobalArgs {
         self.db.as_deref()
     }
 
-    /// Targets of `erase`: values of `--user`, `--pipeline` and `--tenant`, ignoring configuration.
-    pub fn erase_targets(&self) -> (Option<String>, Option<String>, Option<String>) {
-        (self.user.clone(), self.pipeline.clone(), self.tenant.clone())
+    /// Targets of `erase`: values of `--user`, `--project`, `--pipeline` and `--tenant`, ignoring configuration.
+    pub fn erase_targets(&self) -> [Option<&str>; 4] {
+        [&self.user, &self.project, &self.pipeline, &self.tenant].map(|name| name.as_deref())
     }
 
-    /// Rights of a new key that are named like the caller's own: `--user`, `--pipeline`, `--unattended` and `--revoke`,
+    /// Rights of a new key that are named like the caller's own: `--user`, `--project`, `--pipeline`, `--unattended` and
+    /// `--revoke`,
     /// ignoring configuration.
     pub fn key_flags(&self) -> KeyFlags<'_> {
-        let (user, pipeline) = (self.user.as_deref(), self.pipeline.as_deref());
-        KeyFlags { user, pipeline, unattended: self.unattended, revoke: &self.revoke }
+        let [user, project, pipeline, _] = self.erase_targets();
+        KeyFlags { user, project, pipeline, unattended: self.unattended, revoke: &self.revoke }
     }
 
     #[cfg(test)]

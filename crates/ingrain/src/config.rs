@@ -47,6 +47,8 @@ pub struct Config {
     pub user: String,
     /// Login name: owner of the notes that the local admin saves.
     pub operator: String,
+    /// What the caller works on. `.`: the project of the working directory.
+    pub project: String,
     pub conversation: String,
     pub session: String,
     pub run: String,
@@ -307,6 +309,7 @@ impl Config {
             identity: "admin".to_owned(),
             user: String::new(),
             operator: login.unwrap_or("operator").to_owned(),
+            project: String::new(),
             conversation: String::new(),
             session: String::new(),
             run: String::new(),

@@ -9,13 +9,13 @@ mod commands;
 mod config;
 mod document_address;
 mod error;
-mod folder_conversation;
 mod import_formats;
 mod json_views;
 mod output;
 #[cfg(test)]
 mod parity;
 mod pdf;
+mod project;
 mod risks;
 mod skills;
 mod source_files;

@@ -34,6 +34,7 @@ const TAGS: &[(&str, &str)] = &[
     ("logs", "Audit entries and workflow steps that callers send"),
     ("runs", "Runs of an agent, with working memory"),
     ("stores", "Named containers of memories"),
+    ("projects", "What agents work on: listing, renaming and merging"),
     ("pipelines", "Agents that may use memory, by pipeline"),
     ("events", "The event log, also as a live stream"),
     ("keys", "API keys"),

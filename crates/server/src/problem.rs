@@ -158,6 +158,7 @@ fn identity_header_for(code: &str) -> Option<&'static str> {
         "scope.user_missing" => "x-user-id",
         "scope.conversation_missing" => "x-conversation-id",
         "scope.agent_missing" => "x-agent-id",
+        "scope.project_missing" => "x-project-id",
         "scope.pipeline_missing" => "x-pipeline-id` and `x-agent-id",
         "scope.run_missing" => "x-run-id",
         _ => return None,

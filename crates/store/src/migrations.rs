@@ -35,6 +35,7 @@ migrations![
     "0011_trees_in_use",
     "0012_write_digests",
     "0013_questions",
+    "0014_projects",
 ];
 
 /// Number of the newest migration: the schema version this program reads and writes.

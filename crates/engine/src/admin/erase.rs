@@ -1,4 +1,4 @@
-//! Erasure: deletes everything of a user, a pipeline or a tenant, history included, and leaves a certificate.
+//! Erasure: deletes everything of a user, a project, a pipeline or a tenant, history included, and leaves a certificate.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -25,11 +25,14 @@ use crate::removal::redact;
 use crate::safety;
 use crate::summaries;
 use crate::tenant::bans::{self, BanCause, BanReason};
+use crate::tenant::projects;
 
 /// Subject of an erasure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EraseTarget {
     User(String),
+    /// With the projects that were merged into it.
+    Project(String),
     Pipeline(String),
     /// The caller's own tenant. Its slug must be given, so that nobody erases the wrong one.
     Tenant(String),
@@ -38,7 +41,10 @@ pub enum EraseTarget {
 impl EraseTarget {
     fn name(&self) -> &str {
         match self {
-            EraseTarget::User(name) | EraseTarget::Pipeline(name) | EraseTarget::Tenant(name) => name,
+            EraseTarget::User(name)
+            | EraseTarget::Project(name)
+            | EraseTarget::Pipeline(name)
+            | EraseTarget::Tenant(name) => name,
         }
     }
 }
@@ -63,6 +69,7 @@ const TENANT_ROWS: &[RowKind] = &[
     RowKind::Owners,
     RowKind::Allowed,
     RowKind::Pipelines,
+    RowKind::Projects,
     RowKind::Questions,
     RowKind::Bans,
 ];
@@ -108,13 +115,16 @@ impl Engine {
 fn list_erasure_targets(engine: &Engine, caller: &Caller, target: &EraseTarget) -> Result<Vec<Memory>, Error> {
     let scope = match target {
         EraseTarget::User(_) => Some(ScopeKind::User),
+        EraseTarget::Project(_) => Some(ScopeKind::Project),
         EraseTarget::Pipeline(_) => Some(ScopeKind::Pipeline),
         EraseTarget::Tenant(_) => None,
     };
+    let projects = project_names(engine, caller, target)?;
     let filter = Filter { scopes: scope.into_iter().collect(), states: State::ALL.to_vec(), ..Filter::default() };
     let mut memories = read::list_all_memories(engine, caller.tenant, &filter, SortOrder::Oldest)?;
     memories.retain(|memory| match (target, &memory.scope) {
         (EraseTarget::User(wanted), Scope::User { user }) => wanted == user,
+        (EraseTarget::Project(_), Scope::Project { project }) => projects.contains(project),
         (EraseTarget::Pipeline(wanted), Scope::Pipeline { pipeline, .. }) => wanted == pipeline,
         (EraseTarget::Tenant(_), _) => true,
         _ => false,
@@ -132,10 +142,11 @@ fn erase_once(
 ) -> Result<Certificate, Error> {
     admins_only(caller)?;
     if target.name().trim().is_empty() {
-        return Err(Error::invalid("shape.name", "name the user, pipeline or tenant to erase"));
+        return Err(Error::invalid("shape.name", "name the user, project, pipeline or tenant to erase"));
     }
     let (erasure, subject) = match target {
         EraseTarget::User(user) => (Erasure::User, user.clone()),
+        EraseTarget::Project(project) => (Erasure::Project, project.clone()),
         EraseTarget::Pipeline(pipeline) => (Erasure::Pipeline, pipeline.clone()),
         EraseTarget::Tenant(slug) => (Erasure::Tenant, check_own_slug(engine, caller, slug)?),
     };
@@ -217,7 +228,7 @@ fn plan_row_deletions(
                 row::for_each_row(engine, caller, *kind, |row| delete(*kind, row.id.clone()))?;
             }
         }
-        EraseTarget::User(_) | EraseTarget::Pipeline(_) => {
+        EraseTarget::User(_) | EraseTarget::Project(_) | EraseTarget::Pipeline(_) => {
             let ids: HashSet<MemoryId> = memories.iter().map(|memory| memory.id).collect();
             row::for_each_row(engine, caller, RowKind::Reviews, |row| {
                 let review = Review::from_row(row.clone());
@@ -258,6 +269,19 @@ fn plan_row_deletions(
                     }
                 })?;
             }
+            let projects = project_names(engine, caller, target)?;
+            if !projects.is_empty() {
+                for name in &projects[1..] {
+                    delete(RowKind::Projects, name.clone());
+                }
+                // Receipts hold the queries of its members.
+                row::for_each_row(engine, caller, RowKind::Receipts, |row| {
+                    if row.body["caller"]["project"].as_str().is_some_and(|name| projects.iter().any(|one| one == name))
+                    {
+                        delete(RowKind::Receipts, row.id.clone());
+                    }
+                })?;
+            }
             if let EraseTarget::Pipeline(pipeline) = target {
                 for opt_in in engine.opt_ins(caller, Some(pipeline))? {
                     delete(RowKind::Pipelines, opt_in.row_id());
@@ -266,6 +290,13 @@ fn plan_row_deletions(
         }
     }
     Ok(change)
+}
+
+/// All names of the project to erase, today's first; empty for another target.
+fn project_names(engine: &Engine, caller: &Caller, target: &EraseTarget) -> Result<Vec<String>, Error> {
+    let EraseTarget::Project(name) = target else { return Ok(Vec::new()) };
+    let names = projects::load_names(engine, caller.tenant, name)?;
+    Ok(std::iter::once(names.name).chain(names.merged).collect())
 }
 
 fn is_tenant_empty(engine: &Engine, tenant: &Tenant) -> Result<bool, Error> {

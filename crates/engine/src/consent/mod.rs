@@ -110,6 +110,7 @@ fn issue_question(
         digest,
         principal: caller.principal.clone(),
         user: caller.user.clone(),
+        project: caller.project.clone(),
         conversation: caller.conversation.clone(),
         session: caller.session.clone(),
         asked_at: now,

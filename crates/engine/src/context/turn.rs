@@ -11,7 +11,6 @@ use crate::model::id::MemoryId;
 use crate::model::limits::{check_range, trust_score};
 use crate::model::memory::Memory;
 use crate::model::row::SideRecord;
-use crate::model::scope::Scope;
 use crate::model::trust_flow::Field;
 use crate::model::vocabulary::{Purpose, Ranker, Trust, TurnRole};
 use crate::policy;
@@ -480,7 +479,7 @@ pub(crate) fn commit_receipt(
         .with_field("memories", shown.iter().map(to_loaded_json).collect::<Vec<_>>())
         .with_field("tokens", tokens)
         .with_field("receipt", &receipt.id)
-        .with_scope(caller.conversation.clone().map(|conversation| Scope::Conversation { conversation }));
+        .with_scope(caller.activity_scope());
     let mut change = Change::new(caller.tenant, now).with_event(event).with_write(Write::Row(receipt.to_row()));
     for considered in &shown {
         let usage =

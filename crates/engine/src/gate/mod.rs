@@ -283,6 +283,7 @@ fn choose_kind(draft: &Draft, context: GateContext<'_>) -> Result<Kind, GateErro
     let by_scope = match context.store.scope {
         ScopeKind::User => Some(Kind::UserPreference),
         ScopeKind::Conversation => Some(Kind::ConversationNote),
+        ScopeKind::Project => Some(Kind::Note),
         _ => None,
     };
     // In a user's store the scope wins over the ruleset: agents may save only `user_preference` there.

@@ -140,6 +140,7 @@ pub fn check_caller(caller: &Caller, limits: &Limits) -> Result<(), Error> {
     let names = [
         ("agent", &caller.agent),
         ("user", &caller.user),
+        ("project", &caller.project),
         ("conversation", &caller.conversation),
         ("session", &caller.session),
         ("run", &caller.run),

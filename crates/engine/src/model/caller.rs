@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::model::id::TenantId;
+use crate::model::scope::Scope;
 use crate::model::vocabulary::Role;
 
 /// The person behind all credentials of people that name nobody.
@@ -59,6 +60,12 @@ pub struct Caller {
     /// decide.
     #[serde(default)]
     pub person: Option<String>,
+    /// What the caller works on, such as `github.com/acme/shop`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// Former names of the project, and projects that were merged into it. Filled by [`crate::Engine::resolve_project`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub merged_projects: Vec<String>,
     #[serde(default)]
     pub conversation: Option<String>,
     #[serde(default)]
@@ -90,6 +97,8 @@ impl Caller {
             agent: None,
             user: None,
             person: None,
+            project: None,
+            merged_projects: Vec::new(),
             conversation: None,
             session: None,
             run: None,
@@ -139,15 +148,37 @@ impl Caller {
         (!self.role.is_program()).then_some(name)
     }
 
+    pub fn in_project(mut self, project: &str) -> Caller {
+        self.project = Some(project.to_owned());
+        self
+    }
+
     pub fn in_conversation(mut self, conversation: &str) -> Caller {
         self.conversation = Some(conversation.to_owned());
         self
     }
 
-    /// Whether the caller acts for this user in this conversation. Agents and services see their own proposals only
-    /// there.
-    pub(crate) fn is_in_same_conversation(&self, user: Option<&str>, conversation: Option<&str>) -> bool {
-        self.user.as_deref() == user && self.conversation.as_deref() == conversation
+    /// Whether the caller acts for this user in this conversation of this project. Agents and services see their own
+    /// proposals only there.
+    pub(crate) fn is_in_same_conversation(
+        &self,
+        user: Option<&str>,
+        project: Option<&str>,
+        conversation: Option<&str>,
+    ) -> bool {
+        self.user.as_deref() == user && self.conversation.as_deref() == conversation && self.is_in_project(project)
+    }
+
+    /// Whether this is the caller's project, or one that was merged into it. `None`: outside of projects.
+    pub(crate) fn is_in_project(&self, project: Option<&str>) -> bool {
+        self.project.as_deref() == project
+            || project.is_some_and(|name| self.merged_projects.iter().any(|merged| merged == name))
+    }
+
+    /// Scope of an event about what the caller does: the conversation, else the project.
+    pub(crate) fn activity_scope(&self) -> Option<Scope> {
+        let project = || self.project.clone().map(|project| Scope::Project { project });
+        self.conversation.clone().map(|conversation| Scope::Conversation { conversation }).or_else(project)
     }
 
     /// Whether the caller has at least this grant on a system. Admins have every grant.

@@ -49,6 +49,8 @@ vocabulary! {
         StoreArchived = "store.archived",
         PipelineChanged = "pipeline.changed",
         PipelineDeleted = "pipeline.deleted",
+        ProjectMerged = "project.merged",
+        ProjectUnmerged = "project.unmerged",
         RunOpened = "run.opened",
         RunClosed = "run.closed",
         KeyCreated = "key.created",

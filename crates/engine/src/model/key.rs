@@ -16,6 +16,7 @@ vocabulary! {
     Settable ("header") {
         Agent = "agent",
         User = "user",
+        Project = "project",
         Conversation = "conversation",
         Session = "session",
         Run = "run",
@@ -31,6 +32,8 @@ pub struct KeyRights {
     pub agent: Option<String>,
     #[serde(default)]
     pub user: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
     #[serde(default)]
     pub pipeline: Option<String>,
     #[serde(default)]
@@ -55,6 +58,7 @@ impl KeyRights {
             role,
             agent: None,
             user: None,
+            project: None,
             pipeline: None,
             unattended: false,
             rules: MemoryPermissions::default(),
@@ -122,6 +126,7 @@ impl Key {
             agent: rights.agent.clone(),
             user: rights.user.clone(),
             person,
+            project: rights.project.clone(),
             pipeline: rights.pipeline.clone(),
             unattended: rights.unattended,
             may_confirm: rights.may_confirm,

@@ -39,6 +39,8 @@ pub struct Question {
     #[serde(default)]
     pub user: Option<String>,
     #[serde(default)]
+    pub project: Option<String>,
+    #[serde(default)]
     pub conversation: Option<String>,
     #[serde(default)]
     pub session: Option<String>,
@@ -70,6 +72,7 @@ impl Question {
     pub(crate) fn was_put_to(&self, caller: &Caller) -> bool {
         self.principal == caller.principal
             && self.user == caller.user
+            && self.project == caller.project
             && self.conversation == caller.conversation
             && self.session == caller.session
     }

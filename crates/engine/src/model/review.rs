@@ -78,11 +78,15 @@ impl SourceVersion {
 }
 
 /// Names those who see each other's proposals, for [`Review::id_for`]: all who decide reviews, else the caller with its
-/// user and conversation.
+/// user, project and conversation.
 pub(crate) fn proposal_origin(caller: &Caller) -> String {
     match caller.role.may_decide_reviews() {
         true => String::new(),
-        false => format!("{}\n{:?}\n{:?}", caller.principal, caller.user, caller.conversation),
+        false => {
+            let Caller { principal, user, project, conversation, .. } = caller;
+            format!("{principal}\n{user:?}\n{conversation:?}")
+                + &project.as_ref().map_or(String::new(), |p| format!("\n{p:?}"))
+        }
     }
 }
 
@@ -132,9 +136,11 @@ pub struct Review {
     /// The person who proposed, see [`Caller::person`]; `None` for programs, and in reviews stored before this field.
     #[serde(default)]
     pub proposer_person: Option<String>,
-    /// User and conversation the proposer acted for. An agent or service sees its proposals only there.
+    /// User, project and conversation the proposer acted for. An agent or service sees its proposals only there.
     #[serde(default)]
     pub user: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
     #[serde(default)]
     pub conversation: Option<String>,
     #[serde(default)]
@@ -252,7 +258,7 @@ impl Review {
             .with_scope(Some(self.scope.clone()))
             .with_field("review", self.id)
             .with_field("proposer", &self.proposer)
-            .with_field(ORIGIN_FIELD, json!({ "user": self.user, "conversation": self.conversation }))
+            .with_field(ORIGIN_FIELD, self.origin_json())
             .with_field("action", self.action)
             .with_field("store", &self.target_store)
             .with_field("path", self.target_path.as_ref().filter(|_| !self.scope.is_erasable()))
@@ -261,6 +267,10 @@ impl Review {
         // Before the decision the event is about the candidate, after it about the result.
         event.memory = self.result.or(self.candidate);
         event
+    }
+
+    fn origin_json(&self) -> serde_json::Value {
+        json!({ "user": self.user, "project": self.project, "conversation": self.conversation })
     }
 
     /// A copy with the decision recorded.

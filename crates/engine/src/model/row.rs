@@ -31,6 +31,7 @@ vocabulary! {
         Idempotency = "idempotency",
         Leases = "leases",
         Questions = "questions",
+        Projects = "projects",
     }
 }
 

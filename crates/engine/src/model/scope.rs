@@ -1,4 +1,4 @@
-//! Scopes: the workspace, user, conversation, agent, pipeline, system or run that a memory belongs to.
+//! Scopes: the workspace, project, user, conversation, agent, pipeline, system or run that a memory belongs to.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +9,7 @@ use crate::model::vocabulary::ScopeKind;
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Scope {
     Workspace,
+    Project { project: String },
     User { user: String },
     Conversation { conversation: String },
     Agent { agent: String },
@@ -21,6 +22,7 @@ impl Scope {
     pub const fn kind(&self) -> ScopeKind {
         match self {
             Scope::Workspace => ScopeKind::Workspace,
+            Scope::Project { .. } => ScopeKind::Project,
             Scope::User { .. } => ScopeKind::User,
             Scope::Conversation { .. } => ScopeKind::Conversation,
             Scope::Agent { .. } => ScopeKind::Agent,
@@ -30,15 +32,17 @@ impl Scope {
         }
     }
 
-    /// Whether it can be erased on its own: the log outlives it, and must not repeat what people or pipelines named.
+    /// Whether it can be erased on its own: the log outlives it, and must not repeat what people, projects or pipelines
+    /// named.
     pub const fn is_erasable(&self) -> bool {
-        matches!(self, Scope::User { .. } | Scope::Pipeline { .. })
+        matches!(self, Scope::User { .. } | Scope::Project { .. } | Scope::Pipeline { .. })
     }
 
     /// The two name columns of the table `scopes`: the name and, for pipelines, the agent. Unused ones are empty.
     pub fn name_columns(&self) -> (&str, &str) {
         match self {
             Scope::Workspace => ("", ""),
+            Scope::Project { project } => (project, ""),
             Scope::User { user } => (user, ""),
             Scope::Conversation { conversation } => (conversation, ""),
             Scope::Agent { agent } => (agent, ""),
@@ -51,6 +55,7 @@ impl Scope {
     pub(crate) fn names_mut(&mut self) -> Vec<&mut String> {
         match self {
             Scope::Workspace => Vec::new(),
+            Scope::Project { project } => vec![project],
             Scope::User { user } => vec![user],
             Scope::Conversation { conversation } => vec![conversation],
             Scope::Agent { agent } => vec![agent],
@@ -65,6 +70,7 @@ impl Scope {
         let first = first.to_owned();
         match kind {
             ScopeKind::Workspace => Scope::Workspace,
+            ScopeKind::Project => Scope::Project { project: first },
             ScopeKind::User => Scope::User { user: first },
             ScopeKind::Conversation => Scope::Conversation { conversation: first },
             ScopeKind::Agent => Scope::Agent { agent: first },

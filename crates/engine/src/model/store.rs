@@ -49,7 +49,7 @@ const fn store(
 #[rustfmt::skip]
 pub const BUILTIN_STORES: &[BuiltinStore] = {
     use Access::{ReadOnly, ReadWrite};
-    use ScopeKind::{Agent, Conversation, Pipeline, Run, System, User, Workspace};
+    use ScopeKind::{Agent, Conversation, Pipeline, Project, Run, System, User, Workspace};
     use Trust::{AdminApproved, AgentDraft, SystemSeeded, UserAuthored};
     &[
         // Seeded with every tenant.
@@ -57,6 +57,7 @@ pub const BUILTIN_STORES: &[BuiltinStore] = {
         store("workspace_runbooks", "Approved runbooks", Workspace, "document", AdminApproved, ReadOnly, true),
         store("conversation_memory", "Drafts of conversations", Conversation, "document", AgentDraft, ReadWrite, true),
         // Created on first use.
+        store(PROJECT_MEMORY, "What a project knows", Project, "document", UserAuthored, ReadWrite, false),
         store("user_memory", "What a person prefers", User, "document", UserAuthored, ReadWrite, false),
         store("lessons", "Lessons of pipelines", Pipeline, "lesson", AgentDraft, ReadWrite, false),
         store("user_notes", "Private notes", User, "note", UserAuthored, ReadWrite, false),
@@ -74,6 +75,10 @@ pub const BUILTIN_STORES: &[BuiltinStore] = {
     ]
 };
 
+/// Store that agents in a project share over sessions and clients.
+pub const PROJECT_MEMORY: &str = "project_memory";
+/// Store of the drafts of one conversation.
+pub const CONVERSATION_MEMORY: &str = "conversation_memory";
 /// Store of the chunks of published documents.
 pub const KNOWLEDGE_BASE: &str = "knowledge_base";
 /// Store of the chunks of unpublished documents. Visible to admins and reviewers, and only when named in the query.

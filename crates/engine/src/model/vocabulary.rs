@@ -158,6 +158,7 @@ vocabulary! {
     /// Kind of scope.
     ScopeKind ("scope") {
         Workspace = "workspace",
+        Project = "project",
         User = "user",
         Conversation = "conversation",
         Agent = "agent",

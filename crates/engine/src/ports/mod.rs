@@ -115,6 +115,8 @@ pub trait Backend: Send + Sync {
     fn place_state(&self, tenant: TenantId, place: &Place) -> Result<PlaceState, StoreError>;
     /// Active memories per store slug. Stores without any may be absent.
     fn live_counts(&self, tenant: TenantId) -> Result<Vec<(String, u64)>, StoreError>;
+    /// Places of one kind of scope with their active memories, by name and store.
+    fn list_places(&self, tenant: TenantId, kind: ScopeKind) -> Result<Vec<(Place, u64)>, StoreError>;
     /// Active memories without a vector of this model, oldest first.
     fn list_unembedded(&self, tenant: TenantId, model: &str, limit: usize) -> Result<Vec<Memory>, StoreError>;
 

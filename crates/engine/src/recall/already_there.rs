@@ -25,6 +25,12 @@ pub(crate) fn find_memory(engine: &Engine, caller: &Caller, address: &Address) -
 
 /// Whether the caller may see a review.
 pub(crate) fn shows_review(caller: &Caller, review: &Review) -> bool {
-    let (user, conversation) = (review.user.as_deref(), review.conversation.as_deref());
-    may_see_proposal(caller, &ProposalOrigin { scope: &review.scope, proposer: &review.proposer, user, conversation })
+    let origin = ProposalOrigin {
+        scope: &review.scope,
+        proposer: &review.proposer,
+        user: review.user.as_deref(),
+        project: review.project.as_deref(),
+        conversation: review.conversation.as_deref(),
+    };
+    may_see_proposal(caller, &origin)
 }

@@ -59,6 +59,7 @@ impl EventVisibility {
             scope,
             proposer,
             user: origin_field("user"),
+            project: origin_field("project"),
             conversation: origin_field("conversation"),
         };
         let sees_place = self.caller.role.may_decide_reviews() || self.readable.sees_scope(scope);

@@ -12,6 +12,7 @@ use crate::model::event::Event;
 use crate::model::id::{MemoryId, VersionId};
 use crate::model::limits::resolve_limit;
 use crate::model::memory::{Memory, Version};
+use crate::model::scope::Scope;
 use crate::model::vocabulary::State;
 use crate::policy::Readable;
 use crate::ports::{Address, Filter, ListCursor, PageRequest, SortOrder};
@@ -242,7 +243,7 @@ pub(crate) fn read_by_id(engine: &Engine, caller: &Caller, id: MemoryId) -> Resu
 }
 
 fn read_by_path(engine: &Engine, caller: &Caller, store: Option<&str>, path: &str) -> Result<Memory, Error> {
-    let found = list_at_path(engine, caller, store, path)?;
+    let found = without_merged_twins(caller, list_at_path(engine, caller, store, path)?);
     let missing = || Error::not_found(format!("memory at `{path}`"));
     match found.as_slice() {
         [] => {
@@ -259,6 +260,15 @@ fn read_by_path(engine: &Engine, caller: &Caller, store: Option<&str>, path: &st
             Err(Error::invalid("shape.ambiguous_path", message))
         }
     }
+}
+
+/// Leaves out memories of projects that were merged into the caller's, where the project itself has the path.
+fn without_merged_twins(caller: &Caller, mut found: Vec<Memory>) -> Vec<Memory> {
+    let is_own = |memory: &Memory| matches!(&memory.scope, Scope::Project { project } if caller.project.as_ref() == Some(project));
+    if let Some(store) = found.iter().find(|memory| is_own(memory)).map(|memory| memory.store.clone()) {
+        found.retain(|memory| memory.store != store || is_own(memory));
+    }
+    found
 }
 
 /// Active memories at a path, one per place; if there is none, the latest inactive one.

@@ -256,9 +256,7 @@ pub(crate) fn record_recall(engine: &Engine, caller: &Caller, query: &SearchQuer
         // A digest, because the query may contain a secret.
         .with_field("query_sha256", content_sha256(&query.text))
         .with_field("hits", &memories)
-        .with_scope(
-            caller.conversation.clone().map(|conversation| crate::model::scope::Scope::Conversation { conversation }),
-        );
+        .with_scope(caller.activity_scope());
     // Only episodes decay, so only they need their last recall in the decay key.
     let episodes = hits.iter().filter(|hit| hit.memory.layer == Layer::Episodic);
     let fading = episodes.map(|hit| hit.memory.id).collect();

@@ -152,8 +152,9 @@ impl Receipt {
     /// Admins see all receipts, people their own. A program sees its own only for the same user and conversation: one
     /// program serves many users, and the block contains what one of them may read.
     pub(crate) fn is_visible_to(&self, caller: &Caller) -> bool {
+        let Caller { user, project, conversation, .. } = &self.caller;
         let same_conversation =
-            caller.is_in_same_conversation(self.caller.user.as_deref(), self.caller.conversation.as_deref());
+            caller.is_in_same_conversation(user.as_deref(), project.as_deref(), conversation.as_deref());
         let own = self.caller.principal == caller.principal && (same_conversation || !caller.role.is_program());
         admins_only(caller).is_ok() || own
     }

@@ -22,6 +22,7 @@ vocabulary! {
     Erasure ("erasure") {
         Redaction = "redaction",
         User = "user",
+        Project = "project",
         Pipeline = "pipeline",
         Tenant = "tenant",
     }
@@ -46,7 +47,7 @@ impl Erasure {
                  person",
                 "tokens of an identity provider: withdraw them there",
             ],
-            Erasure::Pipeline => &[
+            Erasure::Project | Erasure::Pipeline => &[
                 "backups, replicas and exports made before",
                 "Postgres: the write-ahead log, and table pages until they are vacuumed",
                 "event log: the names in scopes, ids, times and the sha256 of each text; paths only in entries of \
@@ -69,7 +70,7 @@ impl Erasure {
 pub struct Certificate {
     pub id: String,
     pub erasure: Erasure,
-    /// Id of the memory, or name of the user, pipeline or tenant.
+    /// Id of the memory, or name of the user, project, pipeline or tenant.
     pub subject: String,
     pub memories: u64,
     pub versions: u64,

@@ -287,13 +287,14 @@ fn last_recent_failure(engine: &Engine, caller: &Caller) -> Result<Option<Timest
     Ok(kept.iter().filter_map(StoredSummary::failed_at).filter(|at| in_flight::is_backing_off(*at, now)).max())
 }
 
-/// Whether the content of a turn is banned (forgotten) in the caller's conversation, agent or user scope.
+/// Whether the content of a turn is banned (forgotten) in the caller's conversation, project, agent or user scope.
 fn is_turn_forgotten(engine: &Engine, caller: &Caller, keys: &[BanKey], turn: &Turn) -> Result<bool, Error> {
     let conversation = caller.conversation.clone().map(|conversation| Scope::Conversation { conversation });
+    let project = caller.project.clone().map(|project| Scope::Project { project });
     let agent = caller.agent.clone().map(|agent| Scope::Agent { agent });
     let user = caller.user.clone().map(|user| Scope::User { user });
     let draft = Draft { content: turn.content.clone(), ..Draft::default() };
-    for scope in [conversation, agent, user].into_iter().flatten() {
+    for scope in [conversation, project, agent, user].into_iter().flatten() {
         if bans::check_bans(engine, caller.tenant, Word::of(caller), keys, &scope, &draft)?.ban.is_some() {
             return Ok(true);
         }

@@ -69,6 +69,7 @@ pub(crate) fn new_review(
         proposer: caller.principal.clone(),
         proposer_person: caller.person().map(str::to_owned),
         user: caller.user.clone(),
+        project: caller.project.clone(),
         conversation: caller.conversation.clone(),
         reviewer: None,
         comment: None,

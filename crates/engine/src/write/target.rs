@@ -9,7 +9,7 @@ use crate::model::guard::{Guard, Place};
 use crate::model::id::MemoryId;
 use crate::model::memory::Memory;
 use crate::model::ruleset::Ruleset;
-use crate::model::vocabulary::{Dedup, State};
+use crate::model::vocabulary::{Dedup, ScopeKind, State};
 use crate::policy::{self, Readable};
 use crate::ports::{Address, CandidateQuery, Filter, PageRequest, SortOrder, embedding};
 use crate::text::digest::content_sha256;
@@ -66,7 +66,11 @@ pub(crate) fn find_save_target(
     };
     // A path is an address under every dedup rule: saving to it again makes a new version.
     if let Some(path) = &draft.path {
-        return Ok(match find_memory(Address::Path { place: place.clone(), path: path.clone() })? {
+        let found = match find_memory(Address::Path { place: place.clone(), path: path.clone() })? {
+            None => find_in_merged_projects(engine, caller, place, path)?,
+            found => found,
+        };
+        return Ok(match found {
             Some(memory) => SaveTarget::Existing(Box::new(memory)),
             None => SaveTarget::New {
                 guard: Some(Guard::PathFree { place: place.clone(), path: path.clone() }),
@@ -86,6 +90,25 @@ pub(crate) fn find_save_target(
         // Duplicates by key are found later and merged by review (`review::consolidation`).
         Dedup::Path | Dedup::Key | Dedup::None => Ok(SaveTarget::New { guard: None, near: None }),
     }
+}
+
+/// The memory at a path of the same store in a project that was merged into the caller's.
+fn find_in_merged_projects(
+    engine: &Engine,
+    caller: &Caller,
+    place: &Place,
+    path: &str,
+) -> Result<Option<Memory>, Error> {
+    if place.scope.kind() != ScopeKind::Project {
+        return Ok(None);
+    }
+    for scope in policy::merged_scopes(caller) {
+        let address = Address::Path { place: Place { scope, ..place.clone() }, path: path.to_owned() };
+        if let Some(memory) = engine.backend.get_memory(&Readable::whole_tenant(caller.tenant), &address)? {
+            return Ok(Some(memory));
+        }
+    }
+    Ok(None)
 }
 
 /// Target of a draft that waits for review: the caller's own waiting draft at this path, never the memory there.

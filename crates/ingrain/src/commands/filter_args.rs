@@ -15,7 +15,7 @@ pub struct FilterArgs {
     /// Only memories of this store (repeatable)
     #[arg(long, value_name = "SLUG")]
     pub store: Vec<String>,
-    /// Only this scope: workspace, user, conversation, agent, pipeline, system or run (repeatable)
+    /// Only this scope: workspace, project, user, conversation, agent, pipeline, system or run (repeatable)
     #[arg(long, value_name = "SCOPE")]
     scope: Vec<ScopeKind>,
     /// Only this layer: profile, episodic, semantic, procedural or working (repeatable)

@@ -55,7 +55,8 @@ struct CreateKeyArgs {
         help = "Holder: admin, reviewer:ID, user:ID, agent:NAME or service:NAME; an admin also needs --user"
     )]
     holder: Identity,
-    /// Caller fields it may set in headers: agent, user, conversation, session, run, pipeline (comma-separated)
+    /// Caller fields it may set in headers: agent, user, project, conversation, session, run, pipeline
+    /// (comma-separated)
     #[arg(long, value_delimiter = ',', value_name = "WHAT")]
     may_set: Vec<Settable>,
     /// Grant on a system: `system:ID=read` or `system:ID=manage` (repeatable)
@@ -71,6 +72,12 @@ struct CreateKeyArgs {
     /// Allow the key to create and list tenants
     #[arg(long)]
     operator: bool,
+}
+
+/// The flags of the key, with the project as the caller has it: `.` is resolved.
+fn key_flags<'a>(job: &'a Job<'_>) -> KeyFlags<'a> {
+    let flags = job.global.key_flags();
+    KeyFlags { project: flags.project.and(job.session.caller.project.as_deref()), ..flags }
 }
 
 impl CreateKeyArgs {
@@ -101,6 +108,7 @@ impl CreateKeyArgs {
         let grant = |granted: &SystemGrant| -> (String, Grant) { (granted.system.clone(), granted.grant) };
         Ok(KeyRights {
             user,
+            project: flags.project.map(str::to_owned),
             pipeline: flags.pipeline.map(str::to_owned),
             unattended: flags.unattended,
             rules: MemoryPermissions {
@@ -173,8 +181,7 @@ impl KeyArgs {
                 };
                 let end_after = |days| engine.clock.now().checked_add(length(days)).map_err(too_long);
                 let expires_at = create.days.map(end_after).transpose()?;
-                let new =
-                    NewKey { name: create.name.clone(), rights: create.to_rights(job.global.key_flags())?, expires_at };
+                let new = NewKey { name: create.name.clone(), rights: create.to_rights(key_flags(job))?, expires_at };
                 print_issued(job.output, &engine.create_key(caller, new, random_key_bytes()?)?)
             }
             KeyCommand::Rotate { id, overlap } => {

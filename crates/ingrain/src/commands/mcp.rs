@@ -1,5 +1,7 @@
 //! `mcp`: MCP server for one client over stdin and stdout. Log messages go to stderr.
 
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
@@ -16,7 +18,7 @@ use crate::clock::SystemClock;
 use crate::commands::serve::without_protocol_library;
 use crate::config::{Config, Environment, LoadedConfig};
 use crate::error::Failure;
-use crate::folder_conversation;
+use crate::project::{self, ProjectFinder};
 use crate::risks::find_risks;
 
 /// Name of the agent if neither the operator nor its client gives one.
@@ -36,9 +38,9 @@ pub struct McpArgs {
     /// This client shows questions to the person and brings back their own answers: a yes counts as theirs
     #[arg(long)]
     may_confirm: bool,
-    /// Keep one conversation per folder (its git root) instead of one per session
+    /// Work in no project: nothing of other sessions in this folder is read or kept
     #[arg(long)]
-    per_folder: bool,
+    no_project: bool,
 }
 
 impl McpArgs {
@@ -51,8 +53,10 @@ impl McpArgs {
         let chosen = loaded.is_set("as");
         let named_by_client = self.agent.is_none() && !chosen;
         let mut config = agent_config(&loaded.config, self.agent, chosen);
-        if self.per_folder && loaded.config.conversation.is_empty() {
-            config.conversation = folder_conversation::find(environment).unwrap_or(config.conversation);
+        let named = !matches!(config.project.as_str(), "" | project::OF_FOLDER);
+        let finder = (!named && !self.no_project).then(|| ProjectFinder::new(&config, environment));
+        if !named {
+            config.project = finder.as_ref().map_or(Ok(None), find_own_project)?.unwrap_or_default();
         }
         let session = Session::open(&config)?;
         let health = session.engine.database().health()?;
@@ -67,6 +71,11 @@ impl McpArgs {
             .with_ordered_calls();
         if named_by_client {
             door = door.with_client_name();
+        }
+        if let Some(finder) = finder {
+            // A client that names its folders may have been started elsewhere.
+            let find = move |folder: &Path| finder.find(folder).ok().flatten().map(|found| found.name);
+            door = door.with_project_finder(Arc::new(find));
         }
         // Without network calls a call is short enough to run on the protocol thread.
         if is_local_only(&loaded.config) {
@@ -84,6 +93,22 @@ impl McpArgs {
         // Of two failures the first is reported: it is likely the cause of the other.
         served.map_err(|error| mcp_failure(&error)).and(closed)
     }
+}
+
+/// The project of the working directory. Why a name was refused goes to the log.
+fn find_own_project(finder: &ProjectFinder) -> Result<Option<String>, Failure> {
+    let Ok(folder) = std::env::current_dir() else { return Ok(None) };
+    let found = finder.find(&folder)?;
+    if let Some(refused) = found.as_ref().and_then(|found| found.refused.as_ref()) {
+        // As an error: the log of this command shows nothing less.
+        tracing::error!(
+            code = "project.refused",
+            "WARNING: {} names project {}, which other folders use; `ingrain project allow` lets it",
+            refused.file.display(),
+            refused.name
+        );
+    }
+    Ok(found.map(|found| found.name))
 }
 
 /// The caller is an agent unless `--as` says otherwise, and acts for the user who started its client.

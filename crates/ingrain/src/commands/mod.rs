@@ -31,6 +31,7 @@ mod page_args;
 pub mod patch;
 pub mod pin;
 pub mod pipeline;
+pub mod project;
 pub mod propose;
 pub mod quarantine;
 pub mod read;
@@ -58,6 +59,7 @@ use crate::cli::{Cli, Command, GlobalArgs};
 use crate::config::{Environment, LoadedConfig, load_before_init, load_config};
 use crate::error::Failure;
 use crate::output::Output;
+use crate::project as project_of;
 
 /// Context of a running command.
 pub struct Job<'a> {
@@ -99,7 +101,7 @@ pub fn run(cli: Cli, environment: &Environment, output: &Output) -> Result<(), F
         Command::Copy(command) => command.run(&loaded.config, output),
         Command::Serve(command) => command.run(&loaded.config, output),
         Command::Mcp(command) => command.run(&loaded, environment),
-        command => run_with_session(command, &loaded, &global, output),
+        command => run_with_session(command, &loaded, &global, environment, output),
     }
 }
 
@@ -107,10 +109,15 @@ fn run_with_session(
     command: Command,
     loaded: &LoadedConfig,
     global: &GlobalArgs,
+    environment: &Environment,
     output: &Output,
 ) -> Result<(), Failure> {
     let skills = crate::skills::install_folder(&loaded.config);
     let mut config = loaded.config.clone();
+    if config.project == project_of::OF_FOLDER {
+        config.project =
+            project_of::of_working_folder(&config, environment)?.map_or_else(String::new, |found| found.name);
+    }
     if matches!(command, Command::Search(_) | Command::Context(_)) {
         // The process answers one query and ends: building the index in memory would not pay off.
         config.sqlite.index_mib = 0;
@@ -119,7 +126,7 @@ fn run_with_session(
         Command::Verify(_) => Session::open_existing(&config)?,
         _ => Session::open(&config)?,
     };
-    let job = Job { session, global, output, skills_folder: skills, home: config.home };
+    let job = Job { session, global, output, skills_folder: skills, home: config.home.clone() };
     let done = match command {
         Command::Remember(command) => command.run(&job),
         Command::Search(command) => command.run(&job),
@@ -162,6 +169,7 @@ fn run_with_session(
         Command::Unpin(command) => command.run(&job, false),
         Command::Store(command) => command.run(&job),
         Command::Key(command) => command.run(&job),
+        Command::Project(command) => command.run(&job, &config, environment),
         Command::Pipeline(command) => command.run(&job),
         Command::Upkeep => upkeep::run(&job),
         Command::Events(command) => command.run(&job),

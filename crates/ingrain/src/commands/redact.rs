@@ -67,7 +67,7 @@ impl RedactArgs {
     }
 }
 
-// The target is one of the shared flags --user, --pipeline and --tenant.
+// The target is one of the shared flags --user, --project, --pipeline and --tenant.
 #[derive(Debug, Args)]
 pub struct EraseArgs {
     #[arg(long, help = "Reason, kept in the certificate")]
@@ -82,19 +82,24 @@ pub struct EraseArgs {
 
 impl EraseArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+        let named = |name: &str| name.to_owned();
         let what = match job.global.erase_targets() {
             // The narrowest target wins: beside `--user` the flag `--tenant` only selects the tenant.
-            (Some(user), _, _) => EraseTarget::User(user),
-            (None, Some(pipeline), _) => EraseTarget::Pipeline(pipeline),
-            (None, None, Some(tenant)) if self.yes => EraseTarget::Tenant(tenant),
-            (None, None, Some(tenant)) => {
+            [Some(user), ..] => EraseTarget::User(named(user)),
+            // As the caller has it: `.` is resolved, a former name is today's.
+            [None, Some(project), ..] => {
+                EraseTarget::Project(job.session.caller.project.clone().unwrap_or_else(|| named(project)))
+            }
+            [None, None, Some(pipeline), _] => EraseTarget::Pipeline(named(pipeline)),
+            [None, None, None, Some(tenant)] if self.yes => EraseTarget::Tenant(named(tenant)),
+            [None, None, None, Some(tenant)] => {
                 return Err(Failure::user_error("usage", format!("this erases everything of tenant `{tenant}`"))
                     .with_hint("repeat with `--yes`"));
             }
-            (None, None, None) => {
+            [None, None, None, None] => {
                 return Err(Failure::user_error(
                     "usage",
-                    "nothing to erase given: add `--user`, `--pipeline` or `--tenant`",
+                    "nothing to erase given: add `--user`, `--project`, `--pipeline` or `--tenant`",
                 ));
             }
         };

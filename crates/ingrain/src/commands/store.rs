@@ -35,7 +35,7 @@ struct CreateStoreArgs {
     store: String,
     #[arg(long, help = "Title")]
     title: Option<String>,
-    /// Scope of its memories: workspace, user, conversation, agent, pipeline, system or run
+    /// Scope of its memories: workspace, project, user, conversation, agent, pipeline, system or run
     #[arg(long, default_value = "workspace")]
     scope: ScopeKind,
     /// Ruleset: document, episodic, lesson, layered, note or one from the configuration

@@ -12,7 +12,7 @@ use engine::model::guard::Place;
 use engine::model::id::{MemoryId, TenantId, VersionId, uuid_v7};
 use engine::model::memory::{Draft, Evidence, Memory, Version};
 use engine::model::row::{Row, RowFilter, RowKind};
-use engine::model::vocabulary::{EvidenceKind, Kind};
+use engine::model::vocabulary::{EvidenceKind, Kind, ScopeKind};
 use engine::policy::Readable;
 use engine::ports::change::CommitResult;
 use engine::ports::scan::{LogEntry, ScanFrom, ScannedMemory, ScannedPlace, ScannedRow, ScannedVersion};
@@ -162,6 +162,9 @@ impl Backend for Torn {
     }
     fn live_counts(&self, tenant: TenantId) -> Result<Vec<(String, u64)>, StoreError> {
         self.whole.live_counts(tenant)
+    }
+    fn list_places(&self, tenant: TenantId, kind: ScopeKind) -> Result<Vec<(Place, u64)>, StoreError> {
+        self.whole.list_places(tenant, kind)
     }
     fn commit_later(&self, change: ScannedChange) {
         self.whole.commit_later(change);

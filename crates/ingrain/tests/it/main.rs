@@ -25,6 +25,7 @@ mod notes;
 mod odd_input;
 mod postgres;
 mod presets;
+mod projects;
 mod ranking;
 mod recall;
 mod reference;

@@ -44,9 +44,10 @@ use token::TokenVerifier;
 const CREDENTIAL_BYTES_MAX: usize = 8_192;
 
 /// Headers that add to a caller's identity, if its key may set them.
-pub(crate) const IDENTITY_HEADERS: [(&str, Settable); 6] = [
+pub(crate) const IDENTITY_HEADERS: [(&str, Settable); 7] = [
     ("x-agent-id", Settable::Agent),
     ("x-user-id", Settable::User),
+    ("x-project-id", Settable::Project),
     ("x-conversation-id", Settable::Conversation),
     ("x-session-id", Settable::Session),
     ("x-run-id", Settable::Run),
@@ -69,9 +70,9 @@ impl AuthenticatedCaller {
     /// What a session belongs to: the credential, and whom it stands for in this request. Two keys of one agent are two
     /// holders, because they may act for different people, or with different rights.
     pub(crate) fn session_holder(&self) -> String {
-        let Caller { tenant, principal, user, may_confirm, .. } = &self.caller;
+        let Caller { tenant, principal, user, project, may_confirm, .. } = &self.caller;
         // As JSON, so that no value can imitate the boundary to the next.
-        serde_json::json!([tenant, self.credential_name, principal, user, may_confirm]).to_string()
+        serde_json::json!([tenant, self.credential_name, principal, user, project, may_confirm]).to_string()
     }
 }
 
@@ -145,6 +146,8 @@ impl Authenticator {
             caller.rules.read &= rules.read;
             caller.rules.manage &= rules.manage;
         }
+        // After the headers, which may name it.
+        caller = app.entrance.engine().resolve_project(caller)?;
         // After the headers, because grants belong to the principal that these may change.
         self.grants.add_grants(&mut caller);
         // Before anything of it is logged or stored, whichever of key, token, headers and grants named it.
@@ -208,10 +211,16 @@ impl Authenticator {
 
     /// The caller, if it can be identified without blocking.
     fn identify_from_cache(&self, app: &App, proof: &Arc<CallerProof>) -> Option<Result<AuthenticatedCaller, Problem>> {
-        let is_cached = match &proof.credential {
-            Some(credential) => self.key_cache.get(&credential.sha256, app.entrance.engine().clock.now()).is_some(),
-            None => true,
+        let engine = app.entrance.engine();
+        let caller = match &proof.credential {
+            Some(credential) => {
+                let (tenant, key) = self.key_cache.get(&credential.sha256, engine.clock.now())?;
+                key.to_caller(tenant)
+            }
+            None => app.config.local.clone()?,
         };
+        let project = proof.named(Settable::Project).or(caller.project.as_deref()).map(str::to_owned);
+        let is_cached = engine.is_project_cached(&Caller { project, ..caller });
         (is_cached && !self.has_grant_resolver).then(|| self.identify_caller(app, proof))
     }
 
@@ -305,6 +314,11 @@ pub(crate) async fn authenticate_request(
 }
 
 impl CallerProof {
+    /// The name that a header gives to this field of the caller.
+    fn named(&self, field: Settable) -> Option<&str> {
+        self.identity_headers.iter().find(|(settable, _)| *settable == field).map(|(_, name)| name.as_str())
+    }
+
     fn from_headers(headers: &HeaderMap) -> Result<CallerProof, Problem> {
         let unreadable = || Problem::unauthorized("the credential cannot be read: `Authorization: Bearer ing_…`");
         let credential = match (headers.get("authorization"), headers.get("x-api-key")) {
@@ -356,6 +370,7 @@ fn apply_identity_headers(
         match settable {
             Settable::Agent => caller.agent = name,
             Settable::User => caller.user = name,
+            Settable::Project => caller.project = name,
             Settable::Conversation => caller.conversation = name,
             Settable::Session => caller.session = name,
             Settable::Run => caller.run = name,

@@ -15,6 +15,7 @@ use serde_json::json;
 use tokio::sync::{Mutex, MutexGuard, watch};
 
 use super::caller::{self, CallerSource};
+use super::client_project::{ClientProject, ProjectFinder};
 use super::elicitation::{self, Reply};
 use super::tool::ToolCall;
 use super::tool_selection::{self, Toolset, WriteTools};
@@ -82,6 +83,8 @@ pub struct Door {
     pub(super) order_lock: Option<Arc<Mutex<()>>>,
     /// Set if calls may run inline; the flag says whether the last save was slow.
     pub(super) inline_calls: Option<Arc<AtomicBool>>,
+    /// Set if the project comes from the folders that the client names.
+    pub(super) client_project: Option<ClientProject>,
 }
 
 impl Door {
@@ -106,6 +109,7 @@ impl Door {
             tool_changes,
             order_lock,
             inline_calls,
+            client_project: None,
         }
     }
 
@@ -117,6 +121,11 @@ impl Door {
     /// Names the agent after its client: no name was chosen at start.
     pub fn with_client_name(self) -> Door {
         Door { caller_source: CallerSource::ClientName, ..self }
+    }
+
+    /// Works in the project of the folder that the client names, if it names one.
+    pub fn with_project_finder(self, find: ProjectFinder) -> Door {
+        Door { client_project: Some(ClientProject::new(find)), ..self }
     }
 
     /// Runs tool calls one at a time, in the order they came. For a door with one client.
@@ -145,7 +154,7 @@ impl Door {
         pool: Pool,
         work: impl FnOnce(&Door, &Engine) -> T + Send + 'static,
     ) -> Result<Result<T, Problem>, ErrorData> {
-        let door = caller::door_for_request(self, context)?;
+        let door = self.for_request(context).await?;
         Ok(self.entrance.call_within_timeout(verb, pool, move |engine| Ok(work(&door, engine))).await)
     }
 
@@ -177,7 +186,7 @@ impl Door {
         let started = Instant::now();
         let step = match inline {
             Some(_) => {
-                let door = caller::door_for_request(self, context)?;
+                let door = self.for_request(context).await?;
                 match self.entrance.try_call_inline(verb, pool, move |engine| work(&door, engine)) {
                     Ok(step) => step,
                     // No permit is free: this call waits in the queue like any other.
@@ -191,6 +200,14 @@ impl Door {
             slow_save.store(started.elapsed() > SLOW_SAVE_THRESHOLD, Ordering::Relaxed);
         }
         step.or_else(|problem| refuse_call(&problem).map(|refusal| CallStep::Done(Err(refusal))))
+    }
+
+    /// The door with the caller and the set-up of this request.
+    pub(super) async fn for_request(&self, context: &RequestContext<RoleServer>) -> Result<Door, ErrorData> {
+        let door = caller::door_for_request(self, context)?;
+        let Some(client_project) = &self.client_project else { return Ok(door) };
+        let caller = client_project.add_to(&door.caller, door.entrance.engine(), context).await;
+        Ok(Door { caller, ..door })
     }
 
     pub(super) async fn lock_order(&self) -> Option<MutexGuard<'_, ()>> {

@@ -2,6 +2,7 @@
 //! with sessions, and the stateless one from 2026-07-28 on.
 
 mod caller;
+mod client_project;
 mod door;
 mod elicitation;
 #[cfg(feature = "conformance-fixtures")]
@@ -26,9 +27,10 @@ use rmcp::model::{
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
 };
-use rmcp::service::{RequestContext, SubscriptionContext};
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 
+pub use client_project::ProjectFinder;
 use door::CallStep;
 pub use door::{Door, DoorSetup};
 pub(crate) use http::{build_service, translate_response};
@@ -62,6 +64,12 @@ impl ServerHandler for Door {
         let capabilities = fixtures::extend_capabilities(capabilities);
         let server = Implementation::new("ingrain", env!("CARGO_PKG_VERSION")).with_title("Ingrain");
         ServerConfig::new(capabilities).with_server_info(server).with_instructions(INSTRUCTIONS)
+    }
+
+    async fn on_roots_list_changed(&self, _context: NotificationContext<RoleServer>) {
+        if let Some(client_project) = &self.client_project {
+            client_project.forget().await;
+        }
     }
 
     async fn list_tools(
@@ -114,7 +122,7 @@ impl ServerHandler for Door {
         self.report_progress(&context, 1.0).await;
         // `load_toolset` is a tool without effect of its own; its answer switches the tool list here.
         let loads = answer.as_ref().is_ok_and(|value| value.get("write_tools_loaded") == Some(&true.into()));
-        if loads && !caller::door_for_request(self, &context)?.writes_loaded.swap(true, Ordering::Relaxed) {
+        if loads && !self.for_request(&context).await?.writes_loaded.swap(true, Ordering::Relaxed) {
             self.notify_tools_changed(&context).await;
         }
         Ok(tool_answer::to_result(answer).into())

@@ -1,4 +1,4 @@
-//! Erasure of users, pipelines and tenants, its certificates, and bans on erased values.
+//! Erasure of users, projects, pipelines and tenants, its certificates, and bans on erased values.
 
 use axum::Json;
 use axum::extract::State;
@@ -30,7 +30,7 @@ pub(super) fn erasure_endpoints() -> Vec<Endpoint> {
         Endpoint::new(Method::POST, "/v1/erasures", "erase", erase_subject)
             .with_description(
                 TAG,
-                "Erase a user, a pipeline or the tenant",
+                "Erase a user, a project, a pipeline or the tenant",
                 "Deletes memories with all their history and keeps a certificate. The texts of a user are banned, \
                  unless `may_return` is set. Admins only.",
             )

@@ -15,6 +15,7 @@ mod memories;
 mod memory_state;
 mod owners;
 mod pipelines;
+mod projects;
 mod records;
 mod remember;
 mod reviews;
@@ -61,6 +62,7 @@ pub(crate) fn all_endpoints() -> Vec<Endpoint> {
         scan::scan_endpoints(),
         stores::store_endpoints(),
         pipelines::pipeline_endpoints(),
+        projects::project_endpoints(),
         events::event_endpoints(),
         keys::key_endpoints(),
         tenants::tenant_endpoints(),

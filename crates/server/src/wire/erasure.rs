@@ -15,6 +15,7 @@ use super::deserialize::deserialize_optional_reason;
 #[schemars(rename = "Erasable")]
 pub enum ErasureKind {
     User,
+    Project,
     Pipeline,
     Tenant,
 }
@@ -25,7 +26,7 @@ pub enum ErasureKind {
 #[schemars(rename = "Erase")]
 pub struct EraseBody {
     pub what: ErasureKind,
-    /// The user's id, the pipeline's name, or, as a safeguard, the slug of your own tenant.
+    /// The user's id, the name of the project or pipeline, or, as a safeguard, the slug of your own tenant.
     #[schemars(length(min = 1))]
     pub name: String,
     #[serde(default, deserialize_with = "deserialize_optional_reason")]
@@ -41,6 +42,7 @@ impl EraseBody {
         let name = self.name.clone();
         match self.what {
             ErasureKind::User => EraseTarget::User(name),
+            ErasureKind::Project => EraseTarget::Project(name),
             ErasureKind::Pipeline => EraseTarget::Pipeline(name),
             ErasureKind::Tenant => EraseTarget::Tenant(name),
         }

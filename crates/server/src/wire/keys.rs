@@ -46,6 +46,9 @@ pub struct NewKeyBody {
     /// User that owns the key, or on whose behalf it acts.
     #[serde(default)]
     pub user: Option<String>,
+    /// Project that it works in, such as `github.com/acme/shop`.
+    #[serde(default)]
+    pub project: Option<String>,
     #[serde(default)]
     pub pipeline: Option<String>,
     /// For runs without supervision, which may save little and delete nothing.
@@ -80,6 +83,7 @@ impl From<NewKeyBody> for NewKey {
         let rights = KeyRights {
             agent: body.agent,
             user: body.user,
+            project: body.project,
             pipeline: body.pipeline,
             unattended: body.unattended,
             rules: body
@@ -108,6 +112,7 @@ pub struct KeyView {
     pub role: Role,
     pub agent: Option<String>,
     pub user: Option<String>,
+    pub project: Option<String>,
     pub pipeline: Option<String>,
     pub unattended: bool,
     pub rules: RulesBody,
@@ -146,6 +151,7 @@ impl From<Key> for KeyView {
             role: rights.role,
             agent: rights.agent,
             user: rights.user,
+            project: rights.project,
             pipeline: rights.pipeline,
             unattended: rights.unattended,
             rules: RulesBody { read: rights.rules.read, manage: rights.rules.manage },

@@ -16,6 +16,7 @@ pub mod memories;
 pub mod memory_state;
 pub mod owners;
 pub mod pipelines;
+pub mod projects;
 pub mod records;
 pub mod remember;
 pub mod reviews;

@@ -82,7 +82,7 @@ macro_rules! record_tables {
 }
 
 /// The record tables, all of one shape.
-static RECORD_TABLES: [Table; 17] = record_tables![
+static RECORD_TABLES: [Table; 18] = record_tables![
     "stores",
     "pipelines",
     "seeds",
@@ -100,6 +100,7 @@ static RECORD_TABLES: [Table; 17] = record_tables![
     "idempotency",
     "leases",
     "questions",
+    "projects",
 ];
 
 static MEMORY_TABLES: [Table; 7] = [

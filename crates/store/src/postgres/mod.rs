@@ -33,6 +33,7 @@ use engine::model::guard::Place;
 use engine::model::id::{MemoryId, TenantId, VersionId};
 use engine::model::memory::{Memory, Version};
 use engine::model::row::{Row, RowFilter, RowKind};
+use engine::model::vocabulary::ScopeKind;
 use engine::policy::Readable;
 use engine::ports::change::{Change, CommitResult};
 use engine::ports::scan::{LogEntry, ScanFrom, ScannedMemory, ScannedPlace, ScannedRow, ScannedVersion};
@@ -223,6 +224,13 @@ impl Backend for Postgres {
         self.block_on(async {
             let answer = self.pool.query_read_only(Some(tenant), &[scopes::live_counts_query(tenant)]).await?;
             scopes::read_live_counts(answer.first().map_or(&[], Vec::as_slice))
+        })
+    }
+
+    fn list_places(&self, tenant: TenantId, kind: ScopeKind) -> Result<Vec<(Place, u64)>, StoreError> {
+        self.block_on(async {
+            let answer = self.pool.query_read_only(Some(tenant), &[scopes::list_places_query(tenant, kind)]).await?;
+            scopes::read_places(kind, answer.first().map_or(&[], Vec::as_slice))
         })
     }
 

@@ -3,6 +3,7 @@
 use engine::model::guard::Place;
 use engine::model::id::TenantId;
 use engine::model::scope::Scope;
+use engine::model::vocabulary::ScopeKind;
 use engine::policy::{Readable, ReadableScopes};
 use engine::ports::{Filter, PlaceState};
 use tokio_postgres::Row;
@@ -39,6 +40,25 @@ pub(super) fn live_counts_query(tenant: TenantId) -> Statement {
          order by store",
         params![tenant.0],
     )
+}
+
+/// Query for the places of one kind of scope with their active memories.
+pub(super) fn list_places_query(tenant: TenantId, kind: ScopeKind) -> Statement {
+    Statement::new(
+        "select first, second, store, live
+         from scopes
+         where tenant = $1 and kind = $2
+         order by first, second, store",
+        params![tenant.0, kind.as_str()],
+    )
+}
+
+pub(super) fn read_places(kind: ScopeKind, rows: &[Row]) -> Result<Vec<(Place, u64)>, Fault> {
+    let read = |row: &Row| {
+        let scope = Scope::from_name_columns(kind, row.try_get(0)?, row.try_get(1)?);
+        Ok((Place { store: row.try_get(2)?, scope }, read_count(row, 3)?))
+    };
+    rows.iter().map(read).collect()
 }
 
 pub(super) fn read_live_counts(rows: &[Row]) -> Result<Vec<(String, u64)>, Fault> {

@@ -37,6 +37,7 @@ use engine::model::guard::Place;
 use engine::model::id::{MemoryId, TenantId, VersionId};
 use engine::model::memory::{Memory, Version};
 use engine::model::row::{Row, RowFilter, RowKind};
+use engine::model::vocabulary::ScopeKind;
 use engine::policy::Readable;
 use engine::ports::change::CommitResult;
 use engine::ports::scan::{LogEntry, ScanFrom, ScannedMemory, ScannedPlace, ScannedRow, ScannedVersion};
@@ -285,6 +286,10 @@ impl Backend for Sqlite {
 
     fn live_counts(&self, tenant: TenantId) -> Result<Vec<(String, u64)>, StoreError> {
         self.with_reader(|conn| scopes::live_counts(conn, tenant))
+    }
+
+    fn list_places(&self, tenant: TenantId, kind: ScopeKind) -> Result<Vec<(Place, u64)>, StoreError> {
+        self.with_reader(|conn| scopes::list_places(conn, tenant, kind))
     }
 
     fn list_unembedded(&self, tenant: TenantId, model: &str, limit: usize) -> Result<Vec<Memory>, StoreError> {

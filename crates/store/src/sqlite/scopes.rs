@@ -3,6 +3,7 @@
 use engine::model::guard::Place;
 use engine::model::id::TenantId;
 use engine::model::scope::Scope;
+use engine::model::vocabulary::ScopeKind;
 use engine::policy::{Readable, ReadableScopes};
 use engine::ports::{Filter, PlaceState};
 use rusqlite::{Connection, OptionalExtension, Params};
@@ -60,6 +61,24 @@ pub(super) fn live_counts(conn: &Connection, tenant: TenantId) -> Result<Vec<(St
     )?;
     let rows = statement.query_map([id_bytes(tenant.0)], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Places of one kind of scope with their active memories.
+pub(super) fn list_places(conn: &Connection, tenant: TenantId, kind: ScopeKind) -> Result<Vec<(Place, u64)>, Fault> {
+    let mut statement = conn.prepare_cached(
+        "select first, second, store, live
+         from scopes
+         where tenant = ?1 and kind = ?2
+         order by first, second, store",
+    )?;
+    let mut rows = statement.query((id_bytes(tenant.0), kind.as_str()))?;
+    let mut places = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (first, second): (String, String) = (row.get(0)?, row.get(1)?);
+        let scope = Scope::from_name_columns(kind, &first, &second);
+        places.push((Place { store: row.get(2)?, scope }, row.get(3)?));
+    }
+    Ok(places)
 }
 
 pub(super) fn place_state(conn: &Connection, tenant: TenantId, place: &Place) -> Result<PlaceState, Fault> {

@@ -88,6 +88,7 @@ conformance! {
         what_is_due_comes_first_to_expire_first,
         filters_say_what_they_mean,
         an_archived_store_is_not_read,
+        places_of_one_kind_are_listed,
         the_past_is_as_it_was,
     },
     finding::{

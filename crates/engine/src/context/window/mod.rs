@@ -12,7 +12,6 @@ use crate::context::turn;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::event::{EventBody, EventName};
-use crate::model::scope::Scope;
 use crate::model::turn::Turn;
 use crate::model::vocabulary::TurnRole;
 use crate::ports::change::Change;
@@ -128,7 +127,7 @@ fn log_cuts(engine: &Engine, caller: &Caller, request: &WindowRequest, cuts: &[W
         return;
     }
     let now = engine.clock.now();
-    let place = caller.conversation.clone().map(|conversation| Scope::Conversation { conversation });
+    let scope = caller.activity_scope();
     let mut change = Change::new(caller.tenant, now);
     for cut in cuts {
         let event = EventBody::new(EventName::ContextTruncated, caller, now)
@@ -137,7 +136,7 @@ fn log_cuts(engine: &Engine, caller: &Caller, request: &WindowRequest, cuts: &[W
             .with_field("tokens_removed", cut.tokens_removed)
             .with_field("tokens", tokens)
             .with_field("window_tokens", request.window_tokens);
-        change = change.with_event(event.with_scope(place.clone()));
+        change = change.with_event(event.with_scope(scope.clone()));
     }
     engine.commit_later(change);
 }

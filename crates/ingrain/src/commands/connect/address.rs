@@ -48,8 +48,7 @@ pub fn project_command() -> ServerAddress {
 }
 
 fn server_arguments() -> Vec<String> {
-    // One conversation per folder: a session knows what earlier sessions in that folder saved.
-    vec!["mcp".to_owned(), "--per-folder".to_owned()]
+    vec!["mcp".to_owned()]
 }
 
 /// Absolute path of this program; the name in `PATH` if it leads here, because it survives an update.

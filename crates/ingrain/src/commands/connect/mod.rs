@@ -9,7 +9,7 @@ mod edit;
 mod edit_json;
 mod edit_toml;
 pub mod entry;
-mod files;
+pub mod files;
 pub mod handshake;
 pub mod manifest;
 

@@ -123,7 +123,7 @@ fn a_later_session_in_the_same_folder_knows_what_an_earlier_one_saved() {
     let folder = machine.project().join("src");
     fs::create_dir_all(&folder).expect("made");
     let session = |folder: &std::path::Path| {
-        let mut command = machine.command("mcp --per-folder");
+        let mut command = machine.command("mcp");
         command.current_dir(folder);
         Client::start_command(command).shaken(json!({}))
     };

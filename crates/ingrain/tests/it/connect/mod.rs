@@ -58,7 +58,7 @@ fn connect_finds_what_is_installed_and_nothing_else() {
     assert_eq!(column(&done["clients"], "client"), ["claude-code", "codex"]);
     assert_eq!(text(&done["status"]), "connected");
     let entry = &read_json(machine.home().join(".claude.json"))["mcpServers"]["ingrain"];
-    assert_eq!(entry["args"], json!(["mcp", "--per-folder"]));
+    assert_eq!(entry["args"], json!(["mcp"]));
     assert_eq!((text(&entry["type"]), text(&entry["command"])), ("stdio".into(), env!("CARGO_BIN_EXE_ingrain").into()));
     let codex = read(machine.home().join(".codex/config.toml"));
     assert!(codex.starts_with("[mcp_servers.ingrain]\ncommand = \"") && codex.contains("args = [\"mcp\", "), "{codex}");

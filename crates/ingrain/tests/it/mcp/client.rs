@@ -17,6 +17,8 @@ pub struct Client {
     meta: Option<Value>,
     /// What the person says when asked.
     person: Option<bool>,
+    /// The folder it names when asked for its roots.
+    root: Option<String>,
 }
 
 impl Client {
@@ -34,14 +36,21 @@ impl Client {
 
     /// The newer era: no handshake, no session.
     pub fn stateless(world: &World, flags: &str, capabilities: impl Into<Value>) -> Client {
+        Client::start(world, flags).without_handshake(capabilities)
+    }
+
+    pub fn without_handshake(mut self, capabilities: impl Into<Value>) -> Client {
         let capabilities: Value = capabilities.into();
-        let mut client = Client::start(world, flags);
-        client.meta = Some(json!({
+        self.meta = Some(json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientInfo": { "name": "tests", "version": "1" },
             "io.modelcontextprotocol/clientCapabilities": capabilities,
         }));
-        client
+        self
+    }
+
+    pub fn with_root(self, uri: &str) -> Client {
+        Client { root: Some(uri.to_owned()), ..self }
     }
 
     pub fn start(world: &World, flags: &str) -> Client {
@@ -52,7 +61,7 @@ impl Client {
         let mut child = command.stdin(Stdio::piped()).spawn().expect("the binary starts");
         let stdin = child.stdin.take();
         let stdout = child.stdout.take().map(BufReader::new);
-        Client { child, stdin, stdout, sent: 0, meta: None, person: None }
+        Client { child, stdin, stdout, sent: 0, meta: None, person: None, root: None }
     }
 
     pub fn shaken(mut self, capabilities: impl Into<Value>) -> Client {
@@ -93,6 +102,9 @@ impl Client {
                 let confirm = self.person.expect("a person to ask");
                 let reply = json!({ "action": "accept", "content": { "confirm": confirm } });
                 self.line(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": reply }).to_string());
+            } else if message["method"] == "roots/list" {
+                let roots = json!({ "roots": [{ "uri": self.root.as_ref().expect("a root") }] });
+                self.line(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": roots }).to_string());
             } else if message["id"] == id {
                 return message;
             }

@@ -305,3 +305,39 @@ pub(crate) fn what_is_due_comes_first_to_expire_first(backend: &dyn Backend) {
     page.after = first.last().map(|last| ListCursor::Time(last.expires_at.expect("it expires"), last.id));
     assert_eq!(contents(&backend.list_memories(&world.all(), &filter, &page).unwrap()), ["third"]);
 }
+
+pub(crate) fn places_of_one_kind_are_listed(backend: &dyn Backend) {
+    let (world, other) = (World::new(backend), World::of_tenant(backend, "other", 2));
+    let project = |name: &str| Scope::Project { project: name.to_owned() };
+    let save = |world: &World, name: &str, path: &str| {
+        let caller = Caller::agent(world.tenant, "triage").in_project(name);
+        world.save(world.entry_in("project_memory", &caller, &project(name), at_path(path, "carts live in redis")))
+    };
+    for world in [&world, &other] {
+        world.commit(world.change().with_write(Write::Row(world.store_row("project_memory", ""))));
+        world.remember("c1", "a draft of a conversation");
+    }
+    let first = save(&world, "b/shop", "one");
+    save(&world, "b/shop", "two");
+    save(&world, "a/shop", "one");
+    save(&other, "c/shop", "one");
+    let names = |world: &World| -> Vec<(String, u64)> {
+        let places = backend.list_places(world.tenant, ScopeKind::Project).unwrap();
+        places.into_iter().map(|(place, live)| (format!("{} {}", place.store, place.scope), live)).collect()
+    };
+    let expected = |rows: &[(&str, u64)]| -> Vec<(String, u64)> {
+        rows.iter().map(|(place, live)| (format!("project_memory project:{place}"), *live)).collect()
+    };
+    assert_eq!(names(&world), expected(&[("a/shop", 1), ("b/shop", 2)]));
+    assert_eq!(names(&other), expected(&[("c/shop", 1)]));
+    // Another project of the same tenant, and the same project name of another tenant, see nothing.
+    let member = |tenant, name: &str| Readable {
+        scopes: ReadableScopes::These(vec![Scope::Workspace, project(name)]),
+        constrained: VisibleCandidates::AuthoredBy("agent:triage".to_owned()),
+        ..everything(tenant)
+    };
+    sees_nothing(backend, &member(world.tenant, "a"), &first);
+    sees_nothing(backend, &member(other.tenant, "b/shop"), &first);
+    let own = Filter { path: first.path.clone(), ..Filter::default() };
+    assert_eq!(backend.list_memories(&member(world.tenant, "b/shop"), &own, &PAGE).unwrap().len(), 1);
+}
