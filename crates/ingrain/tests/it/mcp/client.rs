@@ -49,8 +49,9 @@ impl Client {
         self
     }
 
-    pub fn with_root(self, uri: &str) -> Client {
-        Client { root: Some(uri.to_owned()), ..self }
+    pub fn with_root(mut self, uri: &str) -> Client {
+        self.root = Some(uri.to_owned());
+        self
     }
 
     pub fn start(world: &World, flags: &str) -> Client {
