@@ -68,7 +68,7 @@ pub use sources::skills::{LoadedSkills, Skill, SkillSource, SkippedSkill};
 pub use summaries::Summariser;
 pub use summaries::extractive::ExtractiveSummariser;
 pub use tenant::projects::ProjectSummary;
-pub use tenant::stores::NewStore;
+pub use tenant::stores::{NewStore, default_store};
 pub use upkeep::{UpkeepOptions, UpkeepReport};
 pub use write::patch::{Patch, PatchOutcome};
 pub use write::pin::Pin;

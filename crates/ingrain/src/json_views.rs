@@ -44,6 +44,8 @@ pub struct SavedView<'a> {
     flags: &'a [String],
     near: Option<MemoryId>,
     expires_at: Option<Timestamp>,
+    /// How long it is kept, in words; `None` where it does not expire.
+    lifetime: Option<String>,
 }
 
 impl<'a> From<&'a SavedMemory> for SavedView<'a> {
@@ -66,6 +68,7 @@ impl<'a> From<&'a SavedMemory> for SavedView<'a> {
             flags: &memory.flags,
             near: saved.near,
             expires_at: memory.expires_at,
+            lifetime: saved.lifetime(),
         }
     }
 }

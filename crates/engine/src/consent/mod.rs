@@ -201,12 +201,13 @@ fn digest_of_draft(draft: &Draft, replaced: Option<&Memory>) -> String {
         derived_from,
         expected_sha256,
         create_only,
+        path_is_derived,
         reason,
     } = draft;
     let fields = json!([
         [store, system, path, kind, layer, title, recall_hint, content, tags, metadata],
         [confidence, importance, always_inject, expires_at, verify_by, ttl, role, session, turn, speaker],
-        [evidence, derived_from, expected_sha256, create_only, reason],
+        [evidence, derived_from, expected_sha256, create_only, path_is_derived, reason],
         replaced.map(digest_of_version),
     ]);
     content_sha256(&fields.to_string())

@@ -19,13 +19,12 @@ use crate::ports::{Filter, PageRequest, SortOrder};
 use crate::recall::ranking::Hit;
 use crate::recall::search::SearchQuery;
 use crate::recall::usage::Touch;
-use crate::recall::{search, usage, visibility};
+use crate::recall::{promoted, search, usage, visibility};
 use crate::receipts::receipt::{
     ConsideredMemory, NOTICE_REASON, OVER_BUDGET_REASON, Receipt, ReceiptFilter, ReceiptSettings, to_shown_entry,
     wait_for_answer,
 };
 use crate::receipts::render::{self, ContextBlock, ShownMemory};
-use crate::review::promotion_notice;
 use crate::safety;
 use crate::tenant::stores;
 use crate::text::digest::content_sha256;
@@ -331,14 +330,19 @@ fn choose_within_budget(
             choices.push(choice);
         }
     }
+    let copied = promoted::copied_sources(&hits);
     let mut shown = 0;
     for hit in hits {
         if pinned.contains(&hit.memory.id) {
             continue;
         }
         // A notice reports a promotion or rollback. Only decision points, which ask for past decisions, show it.
-        if settings.purpose.is_none() && promotion_notice::is_notice(&hit.memory) {
+        if settings.purpose.is_none() && promoted::is_notice(&hit.memory) {
             choices.push(unshown_candidate(engine, settings, hit, NOTICE_REASON.to_owned()));
+            continue;
+        }
+        if copied.contains(&hit.memory.id) {
+            choices.push(unshown_candidate(engine, settings, hit, promoted::COPY_REASON.to_owned()));
             continue;
         }
         // Recorded although it is not shown: a receipt lists everything that was considered.

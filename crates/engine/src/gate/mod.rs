@@ -272,6 +272,12 @@ impl ClearedDraft {
         self
     }
 
+    /// The draft at another path than it names: its own, with a suffix.
+    pub(crate) fn at_path(mut self, path: &str) -> ClearedDraft {
+        self.draft.path = Some(path.to_owned());
+        self
+    }
+
     /// State that the memory will get.
     pub fn state(&self) -> State {
         self.permit.state

@@ -255,6 +255,8 @@ pub struct Draft {
     pub expected_sha256: Option<String>,
     /// A memory that already has this path is a conflict instead of getting a new version.
     pub create_only: bool,
+    /// The path was made from the text (`text/heading.rs`): another memory there is kept, and the path gets a suffix.
+    pub path_is_derived: bool,
     pub reason: Option<String>,
 }
 

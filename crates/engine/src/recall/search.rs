@@ -15,7 +15,7 @@ use crate::ports::{CandidateQuery, CandidateSet, Filter, embedding};
 use crate::recall::exclusion_reason::exclusion_reason;
 use crate::recall::ranking::{self, Hit, RankingQuery, named_time};
 use crate::recall::usage::Touch;
-use crate::recall::{read, usage, visibility};
+use crate::recall::{promoted, read, usage, visibility};
 use crate::tenant::stores;
 use crate::text::digest::content_sha256;
 use crate::text::entities::Entity;
@@ -95,7 +95,12 @@ impl Engine {
                 && has_entities(hit)
         });
         results.considered_count = hits.len();
+        let copied = query.explain.is_some_and(|id| promoted::copied_sources(&hits).contains(&id));
+        promoted::arrange(&mut hits);
         results.explanation = query.explain.map(|id| explain_hit(self, caller, query, &hits, limit, id)).transpose()?;
+        if let Some(explanation) = results.explanation.as_mut().filter(|_| copied) {
+            explanation.reason = promoted::COPY_REASON.to_owned();
+        }
         // Counted after the limit: a memory below it was not recalled.
         hits.truncate(limit);
         drop_altered(&mut hits, &mut results.warnings);

@@ -13,15 +13,9 @@ use crate::model::store::{Store, find_builtin_store};
 use crate::model::vocabulary::{EvidenceKind, Kind, Layer, Operation};
 use crate::ports::change::Change;
 use crate::ports::{embedding, row};
+use crate::recall::promoted::NOTICES_STORE;
 use crate::tenant::stores;
 use crate::write::{SaveOutcome, clear, plan};
-
-/// Store of the notices.
-const LAYERS_STORE: &str = "layers";
-
-// Values of the field `event` in the metadata of a notice.
-pub(crate) const PROMOTION: &str = "promotion";
-pub(crate) const ROLLBACK: &str = "rollback";
 
 /// A promotion or rollback to report.
 pub(crate) struct Notice<'a> {
@@ -44,11 +38,11 @@ pub(crate) fn plan_notice(
     // Principal and role of the caller, but no agent, user or conversation: the notice is a workspace memory.
     let (principal, role, run) = (caller.principal.clone(), caller.role, caller.run.clone());
     let author = Caller { principal, role, run, ..Caller::admin(caller.tenant) };
-    let (store, change) = match row::get_record::<Store>(&*engine.backend, caller.tenant, LAYERS_STORE)? {
+    let (store, change) = match row::get_record::<Store>(&*engine.backend, caller.tenant, NOTICES_STORE)? {
         // An archived store takes no notices; the promotion itself goes on.
         Some(store) if store.archived_at.is_some() => return Ok(change),
         Some(store) => (store, change),
-        None => match find_builtin_store(LAYERS_STORE) {
+        None => match find_builtin_store(NOTICES_STORE) {
             Some(builtin) => {
                 add_store_creation(&author, builtin.to_store(StoreId(engine.clock.fresh_id()), change.at), change)
             }
@@ -96,7 +90,7 @@ fn notice_draft(notice: &Notice<'_>) -> Draft {
         ("store", Value::from(notice.memory.store.as_str())),
     ];
     Draft {
-        store: LAYERS_STORE.to_owned(),
+        store: NOTICES_STORE.to_owned(),
         layer: Some(Layer::Episodic),
         kind: Some(Kind::Decision),
         content: notice.text.clone(),
@@ -107,13 +101,6 @@ fn notice_draft(notice: &Notice<'_>) -> Draft {
         )],
         ..Draft::default()
     }
-}
-
-/// Whether a memory is a notice. Turn contexts leave notices out: a notice shares words with the memory it reports and
-/// would take its place. Searches and decision points still find it.
-pub(crate) fn is_notice(memory: &Memory) -> bool {
-    let event = memory.metadata.get("event").and_then(Value::as_str);
-    memory.layer == Layer::Episodic && memory.store == LAYERS_STORE && matches!(event, Some(PROMOTION | ROLLBACK))
 }
 
 /// Name of a memory in messages: store and path, or store and id.

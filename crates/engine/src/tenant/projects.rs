@@ -165,6 +165,11 @@ fn record_merge(engine: &Engine, caller: &Caller, from: &str, into: &str) -> Res
     if from == into {
         return Err(Error::conflict("conflict.project_merged", "a project cannot become part of itself"));
     }
+    let target = load_names(engine, caller.tenant, into)?.name;
+    if target != into {
+        let message = format!("`{into}` is a former name of `{target}`: unmerge it first");
+        return Err(Error::conflict("conflict.project_merged", message));
+    }
     engine.project(caller, from)?;
     let now = engine.clock.now();
     let event =

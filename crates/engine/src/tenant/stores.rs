@@ -1,5 +1,6 @@
 //! Stores: listing, creating, archiving, and the built-in ones that are created on first use.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -14,9 +15,9 @@ use crate::model::id::StoreId;
 use crate::model::row::{RowFilter, RowKind, SideRecord};
 use crate::model::ruleset::Ruleset;
 use crate::model::scope::Scope;
-use crate::model::store::{Store, find_builtin_store};
-use crate::model::vocabulary::{Access, ScopeKind, Trust};
-use crate::policy::{Readable, admins_only};
+use crate::model::store::{BUILTIN_STORES, CONVERSATION_MEMORY, PROJECT_MEMORY, Store, find_builtin_store};
+use crate::model::vocabulary::{Access, Kind, ScopeKind, Trust};
+use crate::policy::{self, Readable, admins_only};
 use crate::ports::change::{Change, Write};
 use crate::ports::row;
 
@@ -66,6 +67,26 @@ impl Engine {
         }
     }
 
+    /// Whether a store of this name exists or is built in.
+    pub fn has_store(&self, caller: &Caller, slug: &str) -> Result<bool, Error> {
+        match open_store(self, caller, slug) {
+            Ok(_) => Ok(true),
+            Err(Error::NotFound { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// All open stores that the caller may write to, built-in ones too that were never used.
+    pub fn writable_stores(&self, caller: &Caller) -> Result<Vec<Store>, Error> {
+        let mut stores = self.stores(caller)?;
+        let known: HashSet<String> = stores.iter().map(|store| store.slug.clone()).collect();
+        let unused = BUILTIN_STORES.iter().filter(|builtin| !known.contains(builtin.slug));
+        stores.extend(unused.map(|builtin| builtin.to_store(StoreId(self.clock.fresh_id()), self.clock.now())));
+        let pipeline_enabled = self.opt_in(caller)?.is_some();
+        stores.retain(|store| store.archived_at.is_none() && is_writable(caller, store, pipeline_enabled));
+        Ok(stores)
+    }
+
     /// Creates a store. Admins only.
     pub fn create_store(&self, caller: &Caller, new: NewStore) -> Result<Store, Error> {
         admins_only(caller)?;
@@ -109,6 +130,28 @@ impl Engine {
         self.commit(Change::new(caller.tenant, now).with_write(Write::Row(store.to_row())).with_event(event))?;
         Ok(store)
     }
+}
+
+/// Store of a save that names none: that of the caller's narrowest place that others of its kind share.
+pub fn default_store(caller: &Caller, system: Option<&str>) -> Option<&'static str> {
+    match caller {
+        _ if system.is_some() => Some("system_notes"),
+        Caller { project: Some(_), .. } => Some(PROJECT_MEMORY),
+        Caller { conversation: Some(_), .. } => Some(CONVERSATION_MEMORY),
+        Caller { pipeline: Some(_), agent: Some(_), .. } => Some("lessons"),
+        Caller { user: Some(_), .. } => Some("user_notes"),
+        Caller { agent: Some(_), .. } => Some("episodes"),
+        _ => None,
+    }
+}
+
+/// Whether the caller may save something in a store. Which kinds, policy says at the save.
+fn is_writable(caller: &Caller, store: &Store, pipeline_enabled: bool) -> bool {
+    // Any system does: which ones the caller may write to, its grants say.
+    let system = caller.grants.keys().next().map(String::as_str);
+    let kind = if store.scope == ScopeKind::User { Kind::UserPreference } else { Kind::Note };
+    let scope = policy::scope_for(caller, store.scope, system);
+    scope.is_ok_and(|scope| policy::may_write(caller, store, &scope, kind, pipeline_enabled).is_ok())
 }
 
 /// Reads a store that is not archived. A built-in store that was never used counts as existing and empty.

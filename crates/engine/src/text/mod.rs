@@ -2,6 +2,7 @@
 //!
 //! - `words`: text to search terms, for the index and for queries
 //! - `entities`: namespaces, resources, environments and services that a text names
+//! - `heading`: title and path of a text that comes without them
 //! - `token_estimate`: how many model tokens a text costs
 //! - `html`: HTML to Markdown
 //! - `markdown`: blocks of a Markdown text
@@ -19,6 +20,7 @@ pub mod decode_error;
 pub mod digest;
 pub mod direction_marks;
 pub mod entities;
+pub mod heading;
 pub(crate) mod html;
 pub(crate) mod markdown;
 pub(crate) mod normalize;

@@ -33,7 +33,7 @@ use uuid::Uuid;
 use crate::model::id::MemoryId;
 use crate::model::memory::Memory;
 use crate::model::refusal::Refusal;
-use crate::model::vocabulary::Dedup;
+use crate::model::vocabulary::{Dedup, Layer, ScopeKind};
 
 /// The answer to a save.
 #[derive(Debug, Clone)]
@@ -53,6 +53,23 @@ pub struct SavedMemory {
     /// The review in which a person may confirm what a program pinned.
     pub review: Option<Uuid>,
     pub warnings: Vec<String>,
+}
+
+impl SavedMemory {
+    /// How long the memory is kept, in words; `None` where it does not expire.
+    pub fn lifetime(&self) -> Option<String> {
+        let memory = &self.memory;
+        let until = memory.expires_at?.to_string();
+        let day = until.split('T').next().unwrap_or_default();
+        let why = match (memory.scope.kind(), memory.layer) {
+            (ScopeKind::Conversation, _) => {
+                ": drafts of a conversation lapse a while after its last activity; promote what should stay"
+            }
+            (_, Layer::Episodic) => ": episodes lapse by their class; `remember this` in the text keeps one for good",
+            _ => "",
+        };
+        Some(format!("kept until {day}{why}"))
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]

@@ -103,6 +103,10 @@ fn plan_save_to_target(
         SaveTarget::Same(memory) if cleared.is_confirmed() => SaveTarget::Existing(memory),
         target => target,
     };
+    let cleared = match &target {
+        SaveTarget::New { path: Some(path), .. } => cleared.at_path(path),
+        _ => cleared,
+    };
     let now = engine.clock.now();
     let (draft, mut warnings) = (cleared.draft(), cleared.warnings().to_vec());
     let stamp = VersionStamp::new(caller, engine.fresh_version_id(), now, draft.reason.clone());
@@ -129,7 +133,7 @@ fn plan_save_to_target(
             before = Some(current);
             (entry, SaveOutcome::Updated, Some(deduped_by), None)
         }
-        SaveTarget::New { guard, near } => {
+        SaveTarget::New { guard, near, .. } => {
             // The caller has read a memory here that is gone by now.
             if draft.expected_sha256.is_some() {
                 return Err(Error::conflict(

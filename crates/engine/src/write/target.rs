@@ -18,7 +18,8 @@ use crate::text::words;
 /// Where a save goes.
 pub(crate) enum SaveTarget {
     /// A new memory, if `guard` still holds. `near`: a memory with a similar hint that states another fact.
-    New { guard: Option<Guard>, near: Option<MemoryId> },
+    /// `path`: where it goes if not to the path of the draft.
+    New { guard: Option<Guard>, near: Option<MemoryId>, path: Option<String> },
     /// A new version of this memory.
     Existing(Box<Memory>),
     /// A duplicate of this memory: nothing to write.
@@ -65,6 +66,9 @@ pub(crate) fn find_save_target(
         false => engine.backend.get_memory(&Readable::whole_tenant(caller.tenant), &address),
     };
     // A path is an address under every dedup rule: saving to it again makes a new version.
+    if let Some(path) = draft.path.as_ref().filter(|_| draft.path_is_derived) {
+        return find_derived_target(engine, caller, cleared, place, path, skip_lookup);
+    }
     if let Some(path) = &draft.path {
         let found = match find_memory(Address::Path { place: place.clone(), path: path.clone() })? {
             None => find_in_merged_projects(engine, caller, place, path)?,
@@ -72,10 +76,7 @@ pub(crate) fn find_save_target(
         };
         return Ok(match found {
             Some(memory) => SaveTarget::Existing(Box::new(memory)),
-            None => SaveTarget::New {
-                guard: Some(Guard::PathFree { place: place.clone(), path: path.clone() }),
-                near: None,
-            },
+            None => new_at_path(place, path),
         });
     }
     match ruleset.dedup {
@@ -83,13 +84,60 @@ pub(crate) fn find_save_target(
             let sha256 = content_sha256(&draft.content);
             Ok(match find_memory(Address::Hash { place: place.clone(), sha256: sha256.clone() })? {
                 Some(memory) => SaveTarget::Same(Box::new(memory)),
-                None => SaveTarget::New { guard: Some(Guard::HashFree { place: place.clone(), sha256 }), near: None },
+                None => SaveTarget::New {
+                    guard: Some(Guard::HashFree { place: place.clone(), sha256 }),
+                    near: None,
+                    path: None,
+                },
             })
         }
         Dedup::Hint => find_hint_target(engine, caller, cleared, place),
         // Duplicates by key are found later and merged by review (`review::consolidation`).
-        Dedup::Path | Dedup::Key | Dedup::None => Ok(SaveTarget::New { guard: None, near: None }),
+        Dedup::Path | Dedup::Key | Dedup::None => Ok(SaveTarget::New { guard: None, near: None, path: None }),
     }
+}
+
+fn new_at_path(place: &Place, path: &str) -> SaveTarget {
+    let guard = Some(Guard::PathFree { place: place.clone(), path: path.to_owned() });
+    SaveTarget::New { guard, near: None, path: None }
+}
+
+/// Characters of the content's digest that keep two texts apart that begin alike.
+const DERIVED_SUFFIX_CHARS: usize = 8;
+
+/// Target of a draft whose path was made from its text. A memory with another text is another fact: it stays, and the
+/// draft goes to a path of its own.
+fn find_derived_target(
+    engine: &Engine,
+    caller: &Caller,
+    cleared: &ClearedDraft,
+    place: &Place,
+    path: &str,
+    skip_lookup: bool,
+) -> Result<SaveTarget, Error> {
+    if skip_lookup {
+        return Ok(new_at_path(place, path));
+    }
+    let sha256 = content_sha256(&cleared.draft().content);
+    let suffixed = format!("{path}-{}", &sha256[..DERIVED_SUFFIX_CHARS]);
+    let mut near = None;
+    for path in [path.to_owned(), suffixed] {
+        let address = Address::Path { place: place.clone(), path: path.clone() };
+        let found = match engine.backend.get_memory(&Readable::whole_tenant(caller.tenant), &address)? {
+            None => find_in_merged_projects(engine, caller, place, &path)?,
+            found => found,
+        };
+        match found {
+            Some(memory) if memory.sha256 == sha256 => return Ok(SaveTarget::Same(Box::new(memory))),
+            Some(memory) => near = Some(memory.id),
+            None => {
+                let guard = Some(Guard::PathFree { place: place.clone(), path: path.clone() });
+                return Ok(SaveTarget::New { guard, near, path: Some(path) });
+            }
+        }
+    }
+    // Two digests that begin alike: as rare as a lost race, and answered like one.
+    Err(Error::conflict("conflict.exists", "memories with this beginning exist already; give a `path`"))
 }
 
 /// The memory at a path of the same store in a project that was merged into the caller's.
@@ -120,7 +168,7 @@ fn find_draft_target(
 ) -> Result<SaveTarget, Error> {
     match &cleared.draft().path {
         Some(path) => find_own_candidate(engine, caller, place, Some(path), |_| true),
-        None => Ok(SaveTarget::New { guard: None, near: None }),
+        None => Ok(SaveTarget::New { guard: None, near: None, path: None }),
     }
 }
 
@@ -159,7 +207,7 @@ fn find_own_candidate(
     let own = waiting.into_iter().find(|memory| memory.author == caller.principal && matches(memory));
     Ok(match own {
         Some(memory) => SaveTarget::Existing(Box::new(memory)),
-        None => SaveTarget::New { guard: None, near: None },
+        None => SaveTarget::New { guard: None, near: None, path: None },
     })
 }
 
@@ -171,7 +219,9 @@ fn find_hint_target(
     place: &Place,
 ) -> Result<SaveTarget, Error> {
     let draft = cleared.draft();
-    let Some(hint) = draft.recall_hint.as_deref() else { return Ok(SaveTarget::New { guard: None, near: None }) };
+    let Some(hint) = draft.recall_hint.as_deref() else {
+        return Ok(SaveTarget::New { guard: None, near: None, path: None });
+    };
     // Read before the search: a memory saved by another caller meanwhile fails the guard.
     let generation = engine.backend.place_state(caller.tenant, place)?.generation;
     let filter = Filter { places: vec![place.clone()], ..Filter::default() };
@@ -194,7 +244,7 @@ fn find_hint_target(
             let other = find_nearest(&kept).or(other);
             // The search is no lock: the guard fails if anything was saved to the place meanwhile.
             let guard = Some(Guard::PlaceUnchanged { place: place.clone(), generation });
-            Ok(SaveTarget::New { guard, near: other.map(|(memory, _)| memory.id) })
+            Ok(SaveTarget::New { guard, near: other.map(|(memory, _)| memory.id), path: None })
         }
     }
 }

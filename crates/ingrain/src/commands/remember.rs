@@ -23,8 +23,8 @@ pub struct RememberArgs {
     /// File with the content
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Store. Default: system_notes with --system, conversation_memory with --conversation, lessons with --pipeline,
-    /// user_notes for a person, episodes for an agent
+    /// Store. Default: system_notes with --system, project_memory with --project, conversation_memory with
+    /// --conversation, lessons with --pipeline, user_notes for a person, episodes for an agent
     #[arg(long, value_name = "SLUG")]
     store: Option<String>,
     /// Path in the store; a save to the same path makes a new version
@@ -142,28 +142,18 @@ impl RememberArgs {
             derived_from: self.derived_from,
             expected_sha256: self.expect,
             create_only: false,
+            path_is_derived: false,
             reason: self.reason,
         })
     }
 }
 
-/// Default store of the caller. The most specific scope wins.
 fn default_store(caller: &Caller, system: Option<&str>) -> Result<String, Failure> {
-    let slug = match caller {
-        _ if system.is_some() => "system_notes",
-        Caller { conversation: Some(_), .. } => "conversation_memory",
-        Caller { pipeline: Some(_), agent: Some(_), .. } => "lessons",
-        Caller { user: Some(_), .. } => "user_notes",
-        Caller { agent: Some(_), .. } => "episodes",
-        _ => {
-            return Err(Failure::user_error(
-                "shape.store_missing",
-                "no store given, and the caller has no default store",
-            )
-            .with_hint("give `--store SLUG`; `ingrain store list` lists the stores"));
-        }
+    let missing = || {
+        Failure::user_error("shape.store_missing", "no store given, and the caller has no default store")
+            .with_hint("give `--store SLUG`; `ingrain store list` lists the stores")
     };
-    Ok(slug.to_owned())
+    engine::default_store(caller, system).map(str::to_owned).ok_or_else(missing)
 }
 
 impl EvidenceArgs {
@@ -227,6 +217,7 @@ fn render_saved(output: &Output, saved: &SavedMemory) -> String {
     lines.extend(saved.deduped_by.map(|by| format!("  matched an existing memory by {by}")));
     lines.extend(saved.near.map(|near| format!("  similar, but a different fact: {near}")));
     lines.extend(memory.expires_at.map(|at| format!("  expires {at}")));
+    lines.extend(saved.lifetime().map(|words| format!("          {words}")));
     lines.extend(saved.warnings.iter().map(|warning| format!("  note: {warning}")));
     lines.extend((!memory.flags.is_empty()).then(|| format!("  flagged: {}", memory.flags.join(", "))));
     lines.join("\n")

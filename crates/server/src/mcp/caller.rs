@@ -11,6 +11,7 @@ use rmcp::RoleServer;
 use rmcp::model::{ErrorData, ProtocolVersion};
 use rmcp::service::RequestContext;
 
+use super::tool::CallOrigin;
 use super::{Door, WriteTools, http};
 use crate::auth::AuthenticatedCaller;
 
@@ -65,6 +66,15 @@ pub(super) fn door_for_request(door: &Door, context: &RequestContext<RoleServer>
             Ok(Door { caller: Arc::new(caller), setup: Arc::new(setup), writes_loaded, ..door.clone() })
         }
     }
+}
+
+/// Where a call comes from, in names that a log may hold.
+pub(super) fn call_origin(context: &RequestContext<RoleServer>) -> CallOrigin {
+    let client = context.client_info().and_then(|info| {
+        let name = sanitize_client_name(&info.name)?;
+        Some(sanitize_client_name(&info.version).map_or(name.clone(), |version| format!("{name} {version}")))
+    });
+    CallOrigin { client, request: context.id.to_string().chars().take(CLIENT_NAME_CHARS_MAX).collect() }
 }
 
 fn with_agent_name(caller: &Caller, agent: &str) -> Caller {

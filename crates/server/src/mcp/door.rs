@@ -17,7 +17,7 @@ use tokio::sync::{Mutex, MutexGuard, watch};
 use super::caller::{self, CallerSource};
 use super::client_project::{ClientProject, ProjectFinder};
 use super::elicitation::{self, Reply};
-use super::tool::ToolCall;
+use super::tool::{CallOrigin, ToolCall};
 use super::tool_selection::{self, Toolset, WriteTools};
 use super::{tool, tool_answer};
 use crate::config::HttpLimits;
@@ -182,7 +182,8 @@ impl Door {
         let inline =
             self.inline_calls.as_ref().filter(|slow_save| spec.is_some_and(|spec| can_run_inline(spec, slow_save)));
         let reply = elicitation::reply_in_call(context, &request);
-        let work = move |door: &Door, engine: &Engine| door.answer_call(engine, request, reply);
+        let origin = caller::call_origin(context);
+        let work = move |door: &Door, engine: &Engine| door.answer_call(engine, request, reply, &origin);
         let started = Instant::now();
         let step = match inline {
             Some(_) => {
@@ -273,12 +274,18 @@ impl Door {
         }
     }
 
-    fn answer_call(&self, engine: &Engine, request: CallToolRequestParams, reply: Reply) -> CallStep {
+    fn answer_call(
+        &self,
+        engine: &Engine,
+        request: CallToolRequestParams,
+        reply: Reply,
+        origin: &CallOrigin,
+    ) -> CallStep {
         // Checked at the call too: a client may call a tool that it was never shown.
         let Some(spec) = self.offered_tools(engine).into_iter().find(|spec| spec.name == request.name) else {
             return CallStep::NotOffered(request.name.into_owned());
         };
-        match self.run_tool(engine, spec, request.clone(), reply) {
+        match self.run_tool(engine, spec, request.clone(), reply, origin) {
             Err(mut problem) => match problem.take_question() {
                 Some(question) => CallStep::AskPerson(spec, Box::new(request), question),
                 None => CallStep::Done(Err(problem)),
@@ -293,8 +300,9 @@ impl Door {
         spec: &tool::ToolSpec,
         request: CallToolRequestParams,
         reply: Reply,
+        origin: &CallOrigin,
     ) -> tool_answer::ToolAnswer {
-        let call = ToolCall { engine, caller: &self.caller, reply };
+        let call = ToolCall { engine, caller: &self.caller, reply, origin };
         telemetry::tool_span(spec.name).in_scope(|| (spec.run)(&call, request.arguments.unwrap_or_default()))
     }
 }

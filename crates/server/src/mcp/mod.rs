@@ -106,7 +106,9 @@ impl ServerHandler for Door {
                     elicitation::AskOutcome::Answered(reply) => {
                         // Not held while the person decides: other calls go on meanwhile.
                         let _order = self.lock_order().await;
-                        let work = move |door: &Door, engine: &Engine| door.run_tool(engine, spec, *request, reply);
+                        let origin = caller::call_origin(&context);
+                        let work =
+                            move |door: &Door, engine: &Engine| door.run_tool(engine, spec, *request, reply, &origin);
                         let done = self.run_blocking(&context, spec.name, spec.effect.pool(), work).await?;
                         done.or_else(|problem| door::refuse_call(&problem).map(Err))?
                     }

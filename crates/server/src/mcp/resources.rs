@@ -4,6 +4,7 @@ use engine::model::caller::Caller;
 use engine::model::error::Error;
 use engine::model::id::VersionId;
 use engine::model::memory::Memory;
+use engine::model::store::Store;
 use engine::model::trust_flow::Field;
 use engine::ports::{Filter, ListCursor, SortOrder};
 use engine::{Engine, MemoryReference};
@@ -68,8 +69,7 @@ fn to_resource(memory: &Memory) -> Option<Resource> {
 pub(super) fn read_resource(engine: &Engine, caller: &Caller, uri: &str) -> Result<ReadResourceResponse, ErrorData> {
     let missing = || ErrorData::resource_not_found("no such resource", Some(serde_json::json!({ "uri": uri })));
     if uri == STORES_URI {
-        let stores = engine.stores(caller).map_err(|error| log_internal_error(&error))?;
-        let text = serde_json::to_string_pretty(&stores).map_err(|_| missing())?;
+        let text = stores_json(engine, caller).map_err(|error| log_internal_error(&error))?;
         return Ok(to_read_response(ResourceContents::text(text, uri).with_mime_type("application/json")));
     }
     let (store, path) =
@@ -82,6 +82,21 @@ pub(super) fn read_resource(engine: &Engine, caller: &Caller, uri: &str) -> Resu
     let meta = trust_label(&memory);
     let contents = ResourceContents::text(memory.content, uri).with_mime_type("text/markdown").with_meta(meta);
     Ok(to_read_response(contents))
+}
+
+/// The stores, each with whether the caller may write to it. Those that it could use for the first time are included.
+fn stores_json(engine: &Engine, caller: &Caller) -> Result<String, Error> {
+    let writable = engine.writable_stores(caller)?;
+    let mut stores = engine.stores(caller)?;
+    let unused = writable.iter().filter(|one| !stores.iter().any(|store| store.slug == one.slug)).cloned();
+    let unused: Vec<Store> = unused.collect();
+    stores.extend(unused);
+    let describe = |store: &Store| {
+        let mut described = serde_json::json!(store);
+        described["writable"] = writable.iter().any(|one| one.slug == store.slug).into();
+        described
+    };
+    Ok(format!("{:#}", stores.iter().map(describe).collect::<serde_json::Value>()))
 }
 
 /// What the tools say beside a text, so that a client does not take a draft for a reviewed document.

@@ -25,16 +25,23 @@ pub(super) fn string_list_schema(description: &str) -> Value {
     }
 }
 
-pub(super) fn integer_schema(min: u64, max: u64, default: usize) -> Value {
-    json!({ "type": "integer", "minimum": min, "maximum": max, "default": default })
+pub(super) fn integer_schema(min: u64, max: u64, default: usize, description: &str) -> Value {
+    json!({ "type": "integer", "minimum": min, "maximum": max, "default": default, "description": description })
 }
 
 pub(super) fn boolean_schema(description: &str) -> Value {
     json!({ "type": "boolean", "description": description })
 }
 
-pub(super) fn enum_schema(words: &[&str]) -> Value {
-    json!({ "type": "string", "enum": words })
+pub(super) fn enum_schema(words: &[&str], description: &str) -> Value {
+    json!({ "type": "string", "enum": words, "description": description })
+}
+
+/// A closed list of words, with a line on each in the description: clients show that, and few show one per value.
+pub(super) fn described_enum_schema(words: &[(&str, &str)], description: &str) -> Value {
+    let lines: String = words.iter().map(|(word, means)| format!("\n{word}: {means}")).collect();
+    let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+    enum_schema(&words, &format!("{description}{lines}"))
 }
 
 /// An output with one field that holds a list of objects.

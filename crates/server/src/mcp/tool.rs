@@ -53,6 +53,16 @@ pub(super) struct ToolCall<'a> {
     pub(super) engine: &'a Engine,
     pub(super) caller: &'a Caller,
     pub(super) reply: Reply,
+    pub(super) origin: &'a CallOrigin,
+}
+
+/// What the door knows of a call, kept as evidence where the model gives none.
+#[derive(Clone, Debug, Default)]
+pub(super) struct CallOrigin {
+    /// Name and version of the client, as it gives them.
+    pub(super) client: Option<String>,
+    /// Id of the request.
+    pub(super) request: String,
 }
 
 impl ToolCall<'_> {

@@ -171,6 +171,7 @@ impl From<RememberBody> for Draft {
             expected_sha256: body.expected_sha256,
             // Set from the `If-None-Match` header by the handler.
             create_only: false,
+            path_is_derived: false,
             reason: body.reason,
         }
     }
@@ -216,6 +217,8 @@ pub struct SavedView {
     pub trust: Trust,
     #[schemars(with = "Option<Moment>")]
     pub expires_at: Option<Timestamp>,
+    /// How long it is kept, in words; `null` where it does not expire.
+    pub lifetime: Option<String>,
     /// Rule by which an existing memory was found: why this is an update or unchanged.
     #[schemars(with = "Option<String>")]
     pub deduped_by: Option<Dedup>,
@@ -233,7 +236,13 @@ impl SavedView {
             SaveOutcome::Unchanged => "unchanged",
         };
         let view = SavedView::from_memory(&saved.memory, outcome);
-        SavedView { deduped_by: saved.deduped_by, near: saved.near, warnings: saved.warnings.clone(), ..view }
+        SavedView {
+            lifetime: saved.lifetime(),
+            deduped_by: saved.deduped_by,
+            near: saved.near,
+            warnings: saved.warnings.clone(),
+            ..view
+        }
     }
 
     /// View of a change to an existing memory.
@@ -250,6 +259,7 @@ impl SavedView {
             state: memory.state,
             trust: memory.trust,
             expires_at: memory.expires_at,
+            lifetime: None,
             deduped_by: None,
             near: None,
             warnings: Vec::new(),

@@ -14,10 +14,9 @@ use crate::policy;
 use crate::ports::Filter;
 use crate::recall::ranking::Hit;
 use crate::recall::search::SearchQuery;
-use crate::recall::{search, visibility};
+use crate::recall::{promoted, search, visibility};
 use crate::receipts::receipt::{ReceiptSettings, to_shown_entry};
 use crate::receipts::render;
-use crate::review::promotion_notice;
 use crate::sources::knowledge;
 use crate::sources::skills::{LoadedSkills, Skill, SkippedSkill};
 
@@ -131,7 +130,8 @@ fn window_memories(engine: &Engine, caller: &Caller, request: &WindowRequest) ->
     readable.hidden_stores.push(KNOWLEDGE_BASE.to_owned());
     let (mut hits, _) = search::find_hits_or_by_time(engine, &readable, &query, Ranker::Operational, MEMORIES_MAX)?;
     let may_see = |memory: &Memory| readable.shows_memory(memory) && policy::may_recall_in_run(caller, memory);
-    hits.retain(|hit| may_see(&hit.memory) && !promotion_notice::is_notice(&hit.memory) && hit.memory.is_intact());
+    promoted::arrange(&mut hits);
+    hits.retain(|hit| may_see(&hit.memory) && !promoted::is_notice(&hit.memory) && hit.memory.is_intact());
     Ok(hits)
 }
 

@@ -119,7 +119,7 @@ fn doctor_calls_words_only_search_a_warning() {
 fn a_later_session_in_the_same_folder_knows_what_an_earlier_one_saved() {
     let machine = Machine::new();
     machine.json("connect claude-code codex");
-    let draft = crate::mcp::protocol::draft("notes/deploys", "deploys go through the blue pipeline");
+    let draft = json!({ "path": "notes/deploys", "content": "deploys go through the blue pipeline" });
     let folder = machine.project().join("src");
     fs::create_dir_all(&folder).expect("made");
     let session = |folder: &std::path::Path| {

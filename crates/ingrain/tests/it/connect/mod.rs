@@ -61,7 +61,7 @@ fn connect_finds_what_is_installed_and_nothing_else() {
     assert_eq!(entry["args"], json!(["mcp"]));
     assert_eq!((text(&entry["type"]), text(&entry["command"])), ("stdio".into(), env!("CARGO_BIN_EXE_ingrain").into()));
     let codex = read(machine.home().join(".codex/config.toml"));
-    assert!(codex.starts_with("[mcp_servers.ingrain]\ncommand = \"") && codex.contains("args = [\"mcp\", "), "{codex}");
+    assert!(codex.starts_with("[mcp_servers.ingrain]\ncommand = \"") && codex.contains("args = [\"mcp\"]"), "{codex}");
 }
 
 #[test]
@@ -269,5 +269,5 @@ fn passwords_of_a_database_are_not_written_into_clients() {
     assert_eq!(text(&failed["code"]), "connect.password");
     machine.json("connect cursor --home elsewhere");
     let entry = &read_json(machine.home().join(".cursor/mcp.json"))["mcpServers"]["ingrain"];
-    assert_eq!(entry["args"][3], json!(machine.project().join("elsewhere")), "{entry}");
+    assert_eq!(entry["args"][2], json!(machine.project().join("elsewhere")), "{entry}");
 }

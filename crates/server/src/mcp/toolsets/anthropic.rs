@@ -27,20 +27,21 @@ pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[ToolSpec {
                   delete, rename. View the folder before a task; note durable progress and lessons. Never secrets.",
     effect: ToolEffect::Files,
     input: || {
-        let line = json!({ "type": "integer" });
-        let range = json!({ "type": "array", "items": { "type": "integer" } });
+        let line = json!({ "type": "integer", "description": "insert: after this line, 0 for the start" });
+        let range =
+            json!({ "type": "array", "items": { "type": "integer" }, "description": "view: first and last line" });
         object_schema(
             &[
-                ("command", enum_schema(&COMMANDS)),
-                ("path", string_schema("")),
+                ("command", enum_schema(&COMMANDS, "what to do")),
+                ("path", string_schema("under /memories")),
                 ("view_range", range),
-                ("file_text", string_schema("")),
-                ("old_str", string_schema("")),
-                ("new_str", string_schema("")),
+                ("file_text", string_schema("create: the whole text")),
+                ("old_str", string_schema("str_replace: text that is there once")),
+                ("new_str", string_schema("str_replace: what takes its place")),
                 ("insert_line", line),
-                ("insert_text", string_schema("")),
-                ("old_path", string_schema("")),
-                ("new_path", string_schema("")),
+                ("insert_text", string_schema("insert: the new lines")),
+                ("old_path", string_schema("rename: from")),
+                ("new_path", string_schema("rename: to")),
             ],
             &["command"],
         )

@@ -23,7 +23,10 @@ pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[
         effect: ToolEffect::Read,
         input: || {
             object_schema(
-                &[("query", string_schema("")), ("limit", integer_schema(1, RESULTS_MAX, RESULTS_DEFAULT))],
+                &[
+                    ("query", string_schema("a question, or words of the answer")),
+                    ("limit", integer_schema(1, RESULTS_MAX, RESULTS_DEFAULT, "most hits")),
+                ],
                 &["query"],
             )
         },
@@ -36,9 +39,13 @@ pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[
         description: "Passages of published documents that answer a question.",
         effect: ToolEffect::Read,
         input: || {
-            let limit = integer_schema(1, RESULTS_MAX, RESULTS_DEFAULT);
+            let limit = integer_schema(1, RESULTS_MAX, RESULTS_DEFAULT, "most hits");
             object_schema(
-                &[("query", string_schema("")), ("categories", string_list_schema("any of them")), ("limit", limit)],
+                &[
+                    ("query", string_schema("a question, or words of the answer")),
+                    ("categories", string_list_schema("any of them")),
+                    ("limit", limit),
+                ],
                 &["query"],
             )
         },

@@ -24,7 +24,11 @@ pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[
         input: || {
             let limit = json!({ "type": "integer", "description": "fewer than the configured maximum" });
             object_schema(
-                &[("query", string_schema("")), ("tags", string_list_schema("all of them")), ("limit", limit)],
+                &[
+                    ("query", string_schema("words of the lesson; empty: the newest")),
+                    ("tags", string_list_schema("all of them")),
+                    ("limit", limit),
+                ],
                 &[],
             )
         },
@@ -37,7 +41,12 @@ pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[
         description: "Keep a short lesson that helps later runs: a convention, a known fix, a path. Not run state, \
                       secrets or blobs. The same text twice is kept once.",
         effect: ToolEffect::Write,
-        input: || object_schema(&[("content", string_schema("")), ("tags", string_list_schema(""))], &["content"]),
+        input: || {
+            object_schema(
+                &[("content", string_schema("one lesson")), ("tags", string_list_schema("words to filter by"))],
+                &["content"],
+            )
+        },
         output: || flat_object_schema(&[("saved", 'b'), ("deduped", 'b'), ("id", 's')], &["saved", "deduped"]),
         run: save_lesson,
     },

@@ -33,7 +33,10 @@ pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[
         effect: ToolEffect::Read,
         input: || {
             object_schema(
-                &[("query", string_schema("")), ("limit", integer_schema(1, RESULTS_MAX, RESULTS_DEFAULT))],
+                &[
+                    ("query", string_schema("a question, or words of the answer")),
+                    ("limit", integer_schema(1, RESULTS_MAX, RESULTS_DEFAULT, "most hits")),
+                ],
                 &["query"],
             )
         },
@@ -49,11 +52,11 @@ pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[
         input: || {
             object_schema(
                 &[
-                    ("scope", enum_schema(&["user", "system"])),
+                    ("scope", enum_schema(&["user", "system"], "whose note it is")),
                     ("systemId", string_schema("for scope system")),
                     ("recallHint", string_schema("what this is and when to recall it")),
-                    ("content", string_schema("")),
-                    ("tags", string_list_schema("")),
+                    ("content", string_schema("one fact or preference")),
+                    ("tags", string_list_schema("words to find it by")),
                     ("alwaysInject", boolean_schema("true for style and default preferences, false for facts")),
                 ],
                 &["scope", "recallHint", "content"],
@@ -68,7 +71,7 @@ pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[
         description: "Remove a stale note; a person confirms, now or in review. To correct one, save it again \
                       instead.",
         effect: ToolEffect::Delete,
-        input: || object_schema(&[("id", string_schema(""))], &["id"]),
+        input: || object_schema(&[("id", string_schema("of the note"))], &["id"]),
         output: || flat_object_schema(&[("deleted", 'b'), ("review_item_id", 's')], &["deleted"]),
         run: delete_note,
     },

@@ -5,16 +5,20 @@ mod write;
 
 use engine::model::limits::Limits;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 pub(super) use read::parse_memory_id;
 
 use crate::mcp::schema::{
-    enum_schema, flat_object_schema, integer_schema, object_list_schema, object_schema, string_list_schema,
-    string_schema,
+    boolean_schema, described_enum_schema, enum_schema, flat_object_schema, integer_schema, object_list_schema,
+    object_schema, string_list_schema, string_schema,
 };
 use crate::mcp::tool::{ToolEffect, ToolSpec, parse_arguments};
 use crate::mcp::tool_answer::ToolProblem;
+
+/// Description of the ids that the other tools answer.
+const DOCUMENT_ID: &str = "id from a search, list or save";
+const TOOL_CALLS: &str = "ids of the calls that showed it";
 
 pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[
     ToolSpec {
@@ -24,15 +28,20 @@ pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[
                       for live state.",
         effect: ToolEffect::Read,
         input: || {
-            let hints = ["workspace", "user"].map(|name| (name, json!({ "type": "boolean" })));
-            let names = ["environment", "namespace", "service"].map(|name| (name, string_schema("")));
-            let hints: Vec<(&str, Value)> = hints.into_iter().chain(names).collect();
+            let hints = [
+                ("workspace", boolean_schema("only what everybody reads")),
+                ("user", boolean_schema("only what is about the user")),
+                ("environment", string_schema("e.g. prod")),
+                ("namespace", string_schema("e.g. billing")),
+                ("service", string_schema("e.g. ledger")),
+            ];
+            let results_max = integer_schema(1, read::RESULTS_MAX, Limits::default().results_default, "most hits");
             object_schema(
                 &[
-                    ("query", string_schema("")),
+                    ("query", string_schema("a question, or words of the answer")),
                     ("scope_hints", object_schema(&hints, &[])),
-                    ("document_types", string_list_schema("")),
-                    ("max_results", integer_schema(1, read::RESULTS_MAX, Limits::default().results_default)),
+                    ("document_types", string_list_schema("only these, e.g. runbook")),
+                    ("max_results", results_max),
                 ],
                 &["query"],
             )
@@ -47,7 +56,11 @@ pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[
         effect: ToolEffect::Read,
         input: || {
             object_schema(
-                &[("document_id", string_schema("")), ("store_slug", string_schema("")), ("path", string_schema(""))],
+                &[
+                    ("document_id", string_schema(DOCUMENT_ID)),
+                    ("store_slug", string_schema("with path, instead of document_id")),
+                    ("path", string_schema("its path in the store")),
+                ],
                 &[],
             )
         },
@@ -62,12 +75,12 @@ pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[
     ToolSpec {
         name: "memory_list",
         title: "List memories",
-        description: "Memories under a path of a store.",
+        description: "Memories under a path. Without a store: of all, and the stores you may write to.",
         effect: ToolEffect::Read,
         input: || {
             object_schema(
-                &[("store_slug", string_schema("")), ("path_prefix", string_schema("default /"))],
-                &["store_slug"],
+                &[("store_slug", string_schema("default: all")), ("path_prefix", string_schema("default: /"))],
+                &[],
             )
         },
         output: || object_list_schema("documents"),
@@ -81,8 +94,8 @@ pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[
         input: || {
             object_schema(
                 &[
-                    ("document_id", string_schema("")),
-                    ("limit", integer_schema(1, read::VERSIONS_MAX, read::VERSIONS_DEFAULT)),
+                    ("document_id", string_schema(DOCUMENT_ID)),
+                    ("limit", integer_schema(1, read::VERSIONS_MAX, read::VERSIONS_DEFAULT, "most versions")),
                 ],
                 &["document_id"],
             )
@@ -93,24 +106,24 @@ pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[
     ToolSpec {
         name: "memory_remember",
         title: "Remember",
-        description: "Save a durable lesson with its evidence; the same path again makes a new version. Never live \
-                      state, secrets or raw logs. Workspace stores are not writable: propose a promotion.",
+        description: "Save a durable lesson; only `content` is needed. Sessions in this project find it later. Never \
+                      live state, secrets or raw logs. Workspace stores are not writable: propose a promotion.",
         effect: ToolEffect::Write,
         input: || {
             object_schema(
                 &[
-                    ("target_store_slug", string_schema("e.g. conversation_memory")),
-                    ("path", string_schema("e.g. services/nginx")),
-                    ("document_type", string_schema("e.g. incident_lesson")),
-                    ("content", string_schema("")),
+                    ("content", string_schema("one lesson, understood without this session")),
+                    ("document_type", described_enum_schema(write::KINDS, "default: by store")),
+                    ("target_store_slug", string_schema("default: the project's, else the conversation's")),
+                    ("path", string_schema("e.g. services/nginx; again: a new version; default: from the text")),
+                    ("title", string_schema("default: from the text")),
                     ("evidence_summary", string_schema("what showed it")),
-                    ("title", string_schema("")),
-                    ("confidence", integer_schema(0, 100, 80)),
-                    ("source_tool_call_ids", string_list_schema("")),
-                    ("tags", string_list_schema("")),
-                    ("expected_sha256", string_schema("")),
+                    ("source_tool_call_ids", string_list_schema(TOOL_CALLS)),
+                    ("tags", string_list_schema("words to filter by")),
+                    ("confidence", integer_schema(0, 100, 80, "percent")),
+                    ("expected_sha256", string_schema("of the text you read at the path")),
                 ],
-                &["target_store_slug", "path", "document_type", "content", "evidence_summary"],
+                &["content"],
             )
         },
         output: || {
@@ -134,12 +147,12 @@ pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[
         input: || {
             object_schema(
                 &[
-                    ("document_id", string_schema("")),
-                    ("expected_sha256", string_schema("")),
-                    ("new_content", string_schema("")),
-                    ("patch_summary", string_schema("")),
-                    ("evidence_summary", string_schema("")),
-                    ("source_tool_call_ids", string_list_schema("")),
+                    ("document_id", string_schema(DOCUMENT_ID)),
+                    ("expected_sha256", string_schema("content_sha256 of the text you read")),
+                    ("new_content", string_schema("the whole new text")),
+                    ("patch_summary", string_schema("what changed")),
+                    ("evidence_summary", string_schema("what showed it")),
+                    ("source_tool_call_ids", string_list_schema(TOOL_CALLS)),
                 ],
                 &["document_id", "expected_sha256", "new_content", "evidence_summary"],
             )
@@ -160,13 +173,13 @@ pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[
         input: || {
             object_schema(
                 &[
-                    ("source_document_id", string_schema("")),
-                    ("source_path", string_schema("")),
+                    ("source_document_id", string_schema("the draft")),
+                    ("source_path", string_schema("instead of its id")),
                     ("target_store_slug", string_schema("e.g. workspace_runbooks")),
-                    ("target_path", string_schema("")),
-                    ("promotion_reason", string_schema("")),
-                    ("evidence_summary", string_schema("")),
-                    ("risk_level", enum_schema(&["low", "medium", "high"])),
+                    ("target_path", string_schema("where it goes")),
+                    ("promotion_reason", string_schema("why all need it")),
+                    ("evidence_summary", string_schema("what showed it")),
+                    ("risk_level", enum_schema(&["low", "medium", "high"], "if it is wrong")),
                 ],
                 &["target_store_slug", "target_path", "promotion_reason", "evidence_summary"],
             )
@@ -182,7 +195,7 @@ pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[
         effect: ToolEffect::Delete,
         input: || {
             object_schema(
-                &[("document_id", string_schema("")), ("reason", string_schema(""))],
+                &[("document_id", string_schema(DOCUMENT_ID)), ("reason", string_schema("why it is wrong"))],
                 &["document_id", "reason"],
             )
         },
@@ -199,7 +212,7 @@ pub(in crate::mcp) const LOAD_TOOLSET: ToolSpec = ToolSpec {
     effect: ToolEffect::Read,
     input: || {
         object_schema(
-            &[("name", string_schema("memory")), ("include_write_tools", json!({ "type": "boolean" }))],
+            &[("name", string_schema("memory")), ("include_write_tools", boolean_schema("also those that write"))],
             &["name"],
         )
     },

@@ -2,6 +2,7 @@
 
 use engine::model::error::Error;
 use engine::model::memory::Memory;
+use engine::model::store::Store;
 use engine::model::trust_flow::Field;
 use engine::model::vocabulary::{Kind, ScopeKind};
 use engine::ports::{Filter, SortOrder};
@@ -135,19 +136,25 @@ fn to_percent(share: f64) -> Value {
 pub(super) fn list_memories(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
     #[derive(Deserialize)]
     struct ListArgs {
-        store_slug: String,
+        store_slug: Option<String>,
         path_prefix: Option<String>,
     }
     let args: ListArgs = parse_arguments(map)?;
     let prefix = args.path_prefix.as_deref().unwrap_or("/").trim_start_matches('/').to_owned();
     let filter = Filter {
-        stores: vec![args.store_slug],
+        stores: args.store_slug.iter().cloned().collect(),
         path_prefix: Some(prefix).filter(|prefix| !prefix.is_empty()),
         ..Filter::default()
     };
     let listing = call.engine.list(call.caller, filter, SortOrder::Path, None, Some(LIST_ROWS))?;
     let documents: Vec<Value> = listing.memories.into_iter().map(|memory| memory_row(&memory.for_model())).collect();
-    Ok(json!({ "documents": documents, "truncated": listing.next.is_some() }))
+    let mut answer = json!({ "documents": documents, "truncated": listing.next.is_some() });
+    if args.store_slug.is_none() {
+        let writable = call.engine.writable_stores(call.caller)?;
+        let describe = |store: &Store| json!({ "store": store.slug, "title": store.title, "scope": store.scope });
+        answer["writable_stores"] = writable.iter().map(describe).collect();
+    }
+    Ok(answer)
 }
 
 pub(super) fn list_versions(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {

@@ -3,6 +3,7 @@
 use engine::model::memory::{Draft, Evidence};
 use engine::model::review::Risk;
 use engine::model::vocabulary::EvidenceKind;
+use engine::text::heading;
 use engine::{
     ConsentRequest, ForgetOptions, ForgetOutcome, Patch, PatchOutcome, Promotion, ProposalOutcome, Remembered,
     SaveOutcome,
@@ -16,6 +17,37 @@ use crate::mcp::tool::{ToolCall, parse_arguments};
 use crate::mcp::tool_answer::{ToolAnswer, ToolProblem};
 use crate::wire::deserialize::deserialize_percent;
 
+/// Kinds that a model may choose, with what each is for. Turns and summaries are made by other tools.
+pub(super) const KINDS: &[(&str, &str)] = &[
+    ("note", "anything else worth keeping"),
+    ("runbook", "steps that solve a problem"),
+    ("verification_checklist", "what to check, and how"),
+    ("incident_lesson", "what broke, why, and the fix"),
+    ("workspace_convention", "how things are done here"),
+    ("service_context", "how a service is built or reached"),
+    ("tool_usage_lesson", "how to use a command or tool"),
+    ("user_preference", "what a person wants"),
+    ("decision", "what was decided, and why"),
+    ("task_completion", "what was done"),
+    ("error", "an error and its cause"),
+    ("conversation_note", "for this conversation"),
+];
+
+/// Evidence of a save: what the model says, else what the door knows.
+fn evidence_of_save(call: &ToolCall<'_>, summary: &str, tool_calls: Vec<String>) -> Vec<Evidence> {
+    let origin = call.origin;
+    let summary = match (summary.trim(), &origin.client) {
+        ("", Some(client)) => format!("saved by {client}, request {}", origin.request),
+        ("", None) => format!("saved over MCP, request {}", origin.request),
+        (summary, _) => summary.to_owned(),
+    };
+    let mut pieces = evidence_from_calls(&summary, tool_calls);
+    for piece in &mut pieces {
+        piece.tool = Some("memory_remember".to_owned());
+    }
+    pieces
+}
+
 /// One piece of evidence per named tool call, all with the same summary.
 fn evidence_from_calls(summary: &str, tool_calls: Vec<String>) -> Vec<Evidence> {
     let piece = |tool_call| Evidence { tool_call, ..Evidence::new(EvidenceKind::ToolResult, summary) };
@@ -28,9 +60,9 @@ fn evidence_from_calls(summary: &str, tool_calls: Vec<String>) -> Vec<Evidence> 
 pub(super) fn remember_memory(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
     #[derive(Deserialize)]
     struct RememberArgs {
-        target_store_slug: String,
-        path: String,
-        document_type: String,
+        target_store_slug: Option<String>,
+        path: Option<String>,
+        document_type: Option<String>,
         content: String,
         #[serde(default)]
         evidence_summary: String,
@@ -43,17 +75,19 @@ pub(super) fn remember_memory(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswe
         expected_sha256: Option<String>,
     }
     let args: RememberArgs = parse_arguments(map)?;
-    let evidence = match args.evidence_summary.trim() {
-        // None rather than an empty piece, so that the rules about evidence still apply.
-        "" => Vec::new(),
-        summary => evidence_from_calls(summary, args.source_tool_call_ids),
-    };
+    let store = target_store(call, args.target_store_slug)?;
+    let evidence = evidence_of_save(call, &args.evidence_summary, args.source_tool_call_ids);
+    let path_is_derived = args.path.is_none();
+    // Only with a path from the text: a memory at a path that the model gives may have a title already.
+    let derived = Some(heading::title_of(&args.content)).filter(|title| path_is_derived && !title.is_empty());
+    let title = args.title.or(derived);
     let draft = Draft {
-        store: args.target_store_slug,
-        path: Some(args.path),
-        kind: Some(args.document_type.parse()?),
+        store,
+        path: args.path.or_else(|| heading::path_of(title.as_deref()?)),
+        path_is_derived,
+        kind: args.document_type.map(|kind| kind.parse()).transpose()?,
         content: args.content,
-        title: args.title,
+        title,
         confidence: args.confidence,
         tags: args.tags,
         evidence,
@@ -63,6 +97,7 @@ pub(super) fn remember_memory(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswe
     match call.engine.remember(call.caller, draft)? {
         Remembered::Refused(refusal) => Err(refusal.into()),
         Remembered::Saved(saved) => {
+            let (lifetime, near, review) = (saved.lifetime(), saved.near, saved.review);
             let memory = saved.memory.for_model();
             let mut answer = json!({
                 "created": saved.outcome == SaveOutcome::Created, "updated": saved.outcome == SaveOutcome::Updated,
@@ -70,12 +105,39 @@ pub(super) fn remember_memory(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswe
                 "path": memory.path, "trust_level": memory.trust, "warnings": saved.warnings,
                 "flags": memory.flags,
             });
+            if let Some(lifetime) = lifetime {
+                answer["lifetime"] = lifetime.into();
+            }
+            if let Some(near) = near {
+                answer["near_document_id"] = near.to_string().into();
+                answer["note"] = "another memory begins alike; if this corrects it, patch that one".into();
+            }
             // A draft, or a pin, that waits for a person.
-            if let Some(review) = saved.review {
+            if let Some(review) = review {
                 answer["review_item_id"] = review.to_string().into();
             }
             Ok(answer)
         }
+    }
+}
+
+/// The store that a save names, else the caller's default. An unknown name is answered with those that are known.
+fn target_store(call: &ToolCall<'_>, named: Option<String>) -> Result<String, ToolProblem> {
+    let writable = || -> Result<String, ToolProblem> {
+        let stores = call.engine.writable_stores(call.caller)?;
+        Ok(stores.into_iter().map(|store| store.slug).collect::<Vec<_>>().join(", "))
+    };
+    match named {
+        Some(named) if call.engine.has_store(call.caller, &named)? => Ok(named),
+        Some(_) => {
+            // Not quoted: it may be any text of a model.
+            let message = format!("no such store; you may write to: {}", writable()?);
+            Err(ToolProblem::new("not_found", message))
+        }
+        None => match engine::default_store(call.caller, None) {
+            Some(slug) => Ok(slug.to_owned()),
+            None => Err(ToolProblem::new("shape.store_missing", format!("name a store: {}", writable()?))),
+        },
     }
 }
 
