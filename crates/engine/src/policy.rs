@@ -371,7 +371,8 @@ const NEEDS_PROMOTION: &str = "policy.needs_promotion";
 
 fn needs_promotion_refusal(store: &str) -> Refusal {
     Refusal::new(NEEDS_PROMOTION, format!("store `{store}` is written by admins and approved reviews only")).with_hint(
-        "save it in `project_memory` or `conversation_memory` and propose a promotion: `ingrain propose` or `memory_propose_promotion`",
+        "save it in `project_memory` or `conversation_memory` and propose a promotion: `ingrain propose` or \
+         `memory_propose_promotion`",
     )
 }
 

@@ -321,8 +321,8 @@ impl GlobalArgs {
         [&self.user, &self.project, &self.pipeline, &self.tenant].map(|name| name.as_deref())
     }
 
-    /// Rights of a new key that are named like the caller's own: `--user`, `--project`, `--pipeline`, `--unattended` and
-    /// `--revoke`,
+    /// Rights of a new key that are named like the caller's own: `--user`, `--project`, `--pipeline`, `--unattended`
+    /// and `--revoke`,
     /// ignoring configuration.
     pub fn key_flags(&self) -> KeyFlags<'_> {
         let [user, project, pipeline, _] = self.erase_targets();

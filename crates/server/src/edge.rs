@@ -25,7 +25,8 @@ const REQUEST_ID_BYTES_MAX: usize = 128;
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Headers a page of an allowed origin may send.
 const CORS_HEADERS: &str = "authorization, content-type, idempotency-key, if-match, if-none-match, last-event-id, \
-     x-agent-id, x-api-key, x-conversation-id, x-pipeline-id, x-project-id, x-request-id, x-run-id, x-session-id, x-user-id";
+     x-agent-id, x-api-key, x-conversation-id, x-pipeline-id, x-project-id, x-request-id, x-run-id, \
+     x-session-id, x-user-id";
 
 /// Handles one request: assigns an id, checks host and origin, bounds its time, renders problems and logs one line.
 pub(crate) async fn handle_request(State(app): State<App>, request: Request, next: Next) -> Response {

@@ -1,4 +1,4 @@
-//! Erasure: deletes everything of a user, a project, a pipeline or a tenant, history included, and leaves a certificate.
+//! Erasure: deletes everything of a user, project, pipeline or tenant, history included, and leaves a certificate.
 
 use std::collections::{BTreeMap, HashSet};
 

@@ -63,7 +63,8 @@ pub struct Caller {
     /// What the caller works on, such as `github.com/acme/shop`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// Former names of the project, and projects that were merged into it. Filled by [`crate::Engine::resolve_project`].
+    /// Former names of the project, and projects that were merged into it: filled by
+    /// [`crate::Engine::resolve_project`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub merged_projects: Vec<String>,
     #[serde(default)]

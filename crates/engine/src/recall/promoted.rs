@@ -1,5 +1,5 @@
-//! What a promotion leaves behind: the promoted copy, its source, and a notice. A reader needs the copy; the source says
-//! the same with less trust, and the notice only reports it.
+//! What a promotion leaves behind: the promoted copy, its source, and a notice. A reader needs the copy; the source
+//! says the same with less trust, and the notice only reports it.
 
 use std::collections::{HashMap, HashSet};
 

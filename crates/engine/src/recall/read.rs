@@ -264,7 +264,8 @@ fn read_by_path(engine: &Engine, caller: &Caller, store: Option<&str>, path: &st
 
 /// Leaves out memories of projects that were merged into the caller's, where the project itself has the path.
 fn without_merged_twins(caller: &Caller, mut found: Vec<Memory>) -> Vec<Memory> {
-    let is_own = |memory: &Memory| matches!(&memory.scope, Scope::Project { project } if caller.project.as_ref() == Some(project));
+    let own = caller.project.clone().map(|project| Scope::Project { project });
+    let is_own = |memory: &Memory| own.as_ref() == Some(&memory.scope);
     if let Some(store) = found.iter().find(|memory| is_own(memory)).map(|memory| memory.store.clone()) {
         found.retain(|memory| memory.store != store || is_own(memory));
     }

@@ -1,8 +1,8 @@
 //! Cache of rows that rarely change: stores, ban keys, number of erasures, names of projects.
 //!
 //! Other processes may change these rows without notice. A save that relies on a cached row adds a guard; if the guard
-//! fails, the save drops the tenant's entry and reads again. So stale rows cost a retry and are never acted on. Names of projects have
-//! no guard: they are cached for seconds only.
+//! fails, the save drops the tenant's entry and reads again. So stale rows cost a retry and are never acted on.
+//! Names of projects have no guard: they are cached for seconds only.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

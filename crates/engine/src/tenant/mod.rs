@@ -1,4 +1,4 @@
-//! Configuration and state of a tenant: stores, pipelines, projects, bans, allow list, erasures, and the cache of its rows.
+//! Configuration and state of a tenant: stores, pipelines, projects, bans, allow list, erasures, the cache of its rows.
 
 pub mod allow_list;
 pub mod bans;
