@@ -36,6 +36,7 @@ migrations![
     "0012_write_digests",
     "0013_questions",
     "0014_projects",
+    "0015_covered_from",
 ];
 
 /// Number of the newest migration: the schema version this program reads and writes.

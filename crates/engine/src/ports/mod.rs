@@ -29,7 +29,7 @@ use crate::model::vector::{Embedding, Vector};
 use crate::model::vocabulary::{Kind, Layer, ScopeKind, State, Trust};
 use crate::policy::Readable;
 use crate::ports::change::CommitResult;
-use crate::ports::scan::{LogEntry, ScanFrom, ScannedMemory, ScannedPlace, ScannedRow, ScannedVersion};
+use crate::ports::scan::{LogEntry, LogHead, LogPosition, ScanFrom, ScannedMemory, ScannedPlace, ScannedRow, ScannedVersion};
 use crate::ports::scanned_change::ScannedChange;
 use crate::text::words::{IndexedWords, QueryWords};
 
@@ -133,8 +133,16 @@ pub trait Backend: Send + Sync {
 
     /// Entries of the log after a number, with the digests of what they wrote.
     fn scan_log(&self, tenant: TenantId, after: u64, limit: usize) -> Result<Vec<LogEntry>, StoreError>;
-    /// Number and hash of the last entry, as the head has them.
-    fn log_head(&self, tenant: TenantId) -> Result<(u64, String), StoreError>;
+    /// The end of the log, as its head in the database has it.
+    fn log_head(&self, tenant: TenantId) -> Result<LogHead, StoreError>;
+    /// The end of each tenant's log, where the backend keeps it outside the database too.
+    fn log_positions(&self) -> Result<Vec<LogPosition>, StoreError> {
+        Ok(Vec::new())
+    }
+    /// Replaces those positions by the logs as they are now: an older database was put back on purpose.
+    fn accept_log_positions(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
     /// Versions, by memory and number.
     fn scan_versions(
         &self,

@@ -1,6 +1,6 @@
 //! Raw rows for verification, as they are stored: what cannot be read as the engine's types must still be named.
 
-use crate::model::id::MemoryId;
+use crate::model::id::{MemoryId, TenantId};
 use crate::model::row::RowKind;
 use crate::model::write_digest::{RowColumns, VersionColumns, WriteDigest};
 use crate::text::words::IndexedWords;
@@ -14,6 +14,24 @@ pub enum ScanFrom<K> {
     After(K),
     /// Only the row with this key.
     Only(K),
+}
+
+/// The end of a log.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct LogHead {
+    /// Number of the last entry.
+    pub seq: u64,
+    /// Hash of the last entry.
+    pub hash: String,
+    /// Number of the first entry that must have digests.
+    pub covered_from: u64,
+}
+
+/// The end of a tenant's log as it was written last, kept outside the database.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LogPosition {
+    pub tenant: TenantId,
+    pub head: LogHead,
 }
 
 /// An entry of the event log with the exact text that its hash is of.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use engine::text::plural::format_count;
-use engine::{Checkpoint, Verification};
+use engine::{Checkpoint, FindingCode, Verification};
 use serde::Serialize;
 
 use crate::checkpoints;
@@ -19,6 +19,9 @@ pub struct VerifyArgs {
     /// Take what was written before the log covered the data into the log, as it is now
     #[arg(long)]
     adopt: bool,
+    /// Take the database as it is, after an older copy was put back on purpose
+    #[arg(long)]
+    accept_restored: bool,
     /// Add a signed checkpoint of the log to a file, or print it; first prove that the log continues from those in it
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     checkpoint: Option<PathBuf>,
@@ -54,6 +57,9 @@ struct CheckpointReport {
 impl VerifyArgs {
     pub fn run(&self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
+        if self.accept_restored {
+            engine.accept_restored(caller)?;
+        }
         let adopted = self.adopt.then(|| engine.adopt_uncovered(caller)).transpose()?;
         let verified = engine.verify(caller)?;
         let checkpoints = self.check_checkpoints(job, &verified)?;
@@ -145,6 +151,9 @@ fn render_report(output: &Output, report: &VerifyReport) -> String {
     }
     if verified.findings_left_out > 0 {
         let _ = write!(text, "\nand {} more", verified.findings_left_out);
+    }
+    if verified.findings.iter().any(|finding| finding.code == FindingCode::LogLost) {
+        let _ = write!(text, "\nif an older copy was put back on purpose: `ingrain verify --accept-restored`");
     }
     if let Some(adopted) = report.adopted {
         let _ = write!(text, "\nadopted {}", format_count(adopted, "row", "rows"));

@@ -15,7 +15,7 @@ use engine::model::row::{Row, RowFilter, RowKind};
 use engine::model::vocabulary::{EvidenceKind, Kind, ScopeKind};
 use engine::policy::Readable;
 use engine::ports::change::CommitResult;
-use engine::ports::scan::{LogEntry, ScanFrom, ScannedMemory, ScannedPlace, ScannedRow, ScannedVersion};
+use engine::ports::scan::{LogEntry, LogHead, ScanFrom, ScannedMemory, ScannedPlace, ScannedRow, ScannedVersion};
 use engine::ports::scanned_change::ScannedChange;
 use engine::ports::{
     Address, Backend, BackendHealth, CandidateQuery, CandidateSet, Clock, Filter, PageRequest, PlaceState, Tenant,
@@ -228,7 +228,7 @@ impl Backend for Torn {
     fn scan_log(&self, tenant: TenantId, after: u64, limit: usize) -> Result<Vec<LogEntry>, StoreError> {
         self.whole.scan_log(tenant, after, limit)
     }
-    fn log_head(&self, tenant: TenantId) -> Result<(u64, String), StoreError> {
+    fn log_head(&self, tenant: TenantId) -> Result<LogHead, StoreError> {
         self.whole.log_head(tenant)
     }
     fn scan_versions(

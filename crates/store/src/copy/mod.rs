@@ -110,6 +110,11 @@ pub(crate) trait CopyEndpoint {
 
     /// Computes the columns of this backend that are derived from the copied rows.
     fn update_derived_columns(&mut self, tenant: TenantId) -> Result<(), StoreError>;
+
+    /// Called at the end: what is kept outside the database about an earlier one in its place no longer counts.
+    fn finish(&mut self) -> Result<(), StoreError> {
+        Ok(())
+    }
 }
 
 /// Copies the missing rows and compares both sides. Calls `on_progress` after each batch is committed.
@@ -133,6 +138,7 @@ pub fn copy_database(
             false => copy.copy_tenant(tenant)?,
         }
     }
+    copy.target.finish().map_err(CopyError::To)?;
     let written = copy.written;
     Ok(CopyReport { tenants: tenants.len(), written, tables: copy.compare_tables(&tenants)? })
 }

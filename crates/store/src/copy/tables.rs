@@ -130,7 +130,7 @@ static MEMORY_TABLES: [Table; 7] = [
 /// The last number of each of a tenant's sequences: one row per tenant. Written last, because a tenant without it
 /// cannot be written to, so nothing writes to a half-copied tenant.
 pub(crate) static HEAD_TABLE: Table = table![
-    "heads", 0, "event_seq" Int, "event_hash" Text, "recall_seq" Int, "scope_seq" Int,
+    "heads", 0, "event_seq" Int, "event_hash" Text, "recall_seq" Int, "scope_seq" Int, "covered_from" Int,
 ];
 
 /// Every table except `heads`, in the order they have to be written.

@@ -36,7 +36,7 @@ use engine::model::row::{Row, RowFilter, RowKind};
 use engine::model::vocabulary::ScopeKind;
 use engine::policy::Readable;
 use engine::ports::change::{Change, CommitResult};
-use engine::ports::scan::{LogEntry, ScanFrom, ScannedMemory, ScannedPlace, ScannedRow, ScannedVersion};
+use engine::ports::scan::{LogEntry, LogHead, ScanFrom, ScannedMemory, ScannedPlace, ScannedRow, ScannedVersion};
 use engine::ports::scanned_change::ScannedChange;
 use engine::ports::{
     Address, Backend, BackendHealth, CandidateQuery, CandidateSet, Filter, PageRequest, PlaceState, Tenant,
@@ -258,7 +258,7 @@ impl Backend for Postgres {
         self.block_on(scan::scan_log(&self.pool, tenant, after, limit))
     }
 
-    fn log_head(&self, tenant: TenantId) -> Result<(u64, String), StoreError> {
+    fn log_head(&self, tenant: TenantId) -> Result<LogHead, StoreError> {
         self.block_on(scan::log_head(&self.pool, tenant))
     }
 

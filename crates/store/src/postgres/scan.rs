@@ -3,7 +3,7 @@
 use engine::model::id::{MemoryId, TenantId};
 use engine::model::live_row::join_tags;
 use engine::model::row::RowKind;
-use engine::ports::scan::{LogEntry, ScanFrom, ScannedMemory, ScannedPlace, ScannedRow, ScannedVersion};
+use engine::ports::scan::{LogEntry, LogHead, ScanFrom, ScannedMemory, ScannedPlace, ScannedRow, ScannedVersion};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
@@ -39,10 +39,13 @@ pub(super) async fn scan_log(pool: &Pool, tenant: TenantId, after: u64, limit: u
     query(pool, tenant, statement).await?.iter().map(entry).collect()
 }
 
-pub(super) async fn log_head(pool: &Pool, tenant: TenantId) -> Result<(u64, String), Fault> {
-    let statement = Statement::new("select event_seq, event_hash from heads where tenant = $1", params![tenant.0]);
-    let rows = query(pool, tenant, statement).await?;
-    rows.first().map_or(Ok((0, String::new())), |row| Ok((read_count(row, 0)?, read_column(row, 1)?)))
+pub(super) async fn log_head(pool: &Pool, tenant: TenantId) -> Result<LogHead, Fault> {
+    let sql = "select event_seq, event_hash, covered_from from heads where tenant = $1";
+    let rows = query(pool, tenant, Statement::new(sql, params![tenant.0])).await?;
+    let read = |row| {
+        Ok(LogHead { seq: read_count(row, 0)?, hash: read_column(row, 1)?, covered_from: read_count(row, 2)? })
+    };
+    rows.first().map_or(Ok(LogHead::default()), read)
 }
 
 /// The columns [`read_version`] reads, of a version `v`.

@@ -26,6 +26,8 @@ pub(super) struct Head {
     pub(super) event_hash: String,
     pub(super) recall_seq: u64,
     pub(super) scope_seq: i64,
+    /// Number of the first entry that must have digests.
+    pub(super) covered_from: u64,
     /// Scope id of the place looked up last: most changes are about one place and look it up several times.
     pub(super) last_place: Option<Arc<(Place, i64)>>,
     /// Counters not yet written to the scope row: changes of one group mostly go to one place.
@@ -60,6 +62,8 @@ struct CachedHead {
     head: Head,
     /// Differs from its row in `heads`.
     is_changed: bool,
+    /// Written to its row since [`HeadCache::take_saved`].
+    is_saved: bool,
     /// Guards on record rows that held, valid until a record row is written.
     held_guards: Vec<Guard>,
 }
@@ -84,6 +88,7 @@ impl HeadCache {
                 self.cached.push(CachedHead {
                     head: Head::load(conn, tenant)?,
                     is_changed: false,
+                    is_saved: false,
                     held_guards: Vec::new(),
                 });
                 self.cached.len() - 1
@@ -96,8 +101,14 @@ impl HeadCache {
         for cached in self.cached.iter_mut().filter(|cached| cached.is_changed) {
             cached.head.save(conn)?;
             cached.is_changed = false;
+            cached.is_saved = true;
         }
         Ok(())
+    }
+
+    /// The heads that were saved since the last call; after a commit.
+    pub(super) fn take_saved(&mut self) -> impl Iterator<Item = &Head> {
+        self.cached.iter_mut().filter_map(|cached| std::mem::take(&mut cached.is_saved).then_some(&cached.head))
     }
 }
 
@@ -269,7 +280,7 @@ fn count_run_save(conn: &Connection, tenant: TenantId, run: &str) -> Result<(), 
 
 impl Head {
     fn load(conn: &Connection, tenant: TenantId) -> Result<Head, Fault> {
-        conn.prepare_cached("select event_seq, event_hash, recall_seq, scope_seq from heads where tenant = ?1")?
+        conn.prepare_cached("select event_seq, event_hash, recall_seq, scope_seq, covered_from from heads where tenant = ?1")?
             .query_row([id_bytes(tenant.0)], |row| {
                 Ok(Head {
                     tenant,
@@ -277,6 +288,7 @@ impl Head {
                     event_hash: row.get(1)?,
                     recall_seq: row.get(2)?,
                     scope_seq: row.get(3)?,
+                    covered_from: row.get(4)?,
                     last_place: None,
                     pending: None,
                 })

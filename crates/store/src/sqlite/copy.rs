@@ -1,7 +1,7 @@
 //! A SQLite file as source or target of a copy. Reads and writes rows directly, without the write queue and the recall
 //! index.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use engine::model::error::StoreError;
 use engine::model::id::TenantId;
@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use super::fault::Fault;
 use super::row_codec::{id_bytes, to_micros};
-use super::{SqliteOptions, create_private_file, migrate, pool, records};
+use super::{SqliteOptions, create_private_file, log_position, migrate, pool, records};
 use crate::copy::{Column, ColumnKind, CopyEndpoint, Record, Table, Value};
 
 /// Opens a source in one read transaction, so that concurrent writes do not change what is copied.
@@ -23,7 +23,7 @@ pub(crate) fn open_copy_source(path: &Path) -> Result<Box<dyn CopyEndpoint>, Sto
         return Err(StoreError::Unavailable(format!("there is no database at `{}`", path.display())));
     }
     let source = open_endpoint(path)?;
-    source.0.execute_batch("begin").map_err(Fault::from)?;
+    source.conn.execute_batch("begin").map_err(Fault::from)?;
     Ok(Box::new(source))
 }
 
@@ -36,10 +36,13 @@ pub(crate) fn open_copy_target(path: &Path) -> Result<Box<dyn CopyEndpoint>, Sto
 fn open_endpoint(path: &Path) -> Result<SqliteEndpoint, StoreError> {
     let conn = pool::open_writer(Some(path), &SqliteOptions::default())?;
     migrate::run_migrations(&conn)?;
-    Ok(SqliteEndpoint(conn))
+    Ok(SqliteEndpoint { conn, path: path.to_owned() })
 }
 
-struct SqliteEndpoint(Connection);
+struct SqliteEndpoint {
+    conn: Connection,
+    path: PathBuf,
+}
 
 fn param_placeholder(at: usize) -> String {
     format!("?{at}")
@@ -71,7 +74,7 @@ fn column_list(columns: &[Column]) -> String {
 
 impl SqliteEndpoint {
     fn query_records(&self, sql: &str, params: Vec<Sql>, columns: &[Column]) -> Result<Vec<Record>, Fault> {
-        let mut statement = self.0.prepare_cached(sql)?;
+        let mut statement = self.conn.prepare_cached(sql)?;
         let mut rows = statement.query(params_from_iter(params))?;
         let mut records = Vec::new();
         while let Some(row) = rows.next()? {
@@ -89,7 +92,7 @@ impl SqliteEndpoint {
             column_list(table.columns),
             placeholders.join(", ")
         );
-        let transaction = self.0.unchecked_transaction()?;
+        let transaction = self.conn.unchecked_transaction()?;
         {
             let mut statement = transaction.prepare_cached(&sql)?;
             for record in records {
@@ -104,19 +107,19 @@ impl SqliteEndpoint {
 
 impl CopyEndpoint for SqliteEndpoint {
     fn list_tenants(&mut self) -> Result<Vec<Tenant>, StoreError> {
-        Ok(records::list_tenants(&self.0)?)
+        Ok(records::list_tenants(&self.conn)?)
     }
 
     fn add_tenant(&mut self, tenant: &Tenant) -> Result<(), StoreError> {
         let sql = "insert or ignore into tenants (id, slug, created_at) values (?1, ?2, ?3)";
         let params = (id_bytes(tenant.id.0), &tenant.slug, to_micros(tenant.created_at));
-        self.0.execute(sql, params).map_err(Fault::from)?;
+        self.conn.execute(sql, params).map_err(Fault::from)?;
         Ok(())
     }
 
     fn count_rows(&mut self, tenant: TenantId, table: &Table) -> Result<u64, StoreError> {
         let sql = format!("select count(*) from {} where tenant = ?1", table.name);
-        Ok(self.0.query_row(&sql, [id_bytes(tenant.0)], |row| row.get(0)).map_err(Fault::from)?)
+        Ok(self.conn.query_row(&sql, [id_bytes(tenant.0)], |row| row.get(0)).map_err(Fault::from)?)
     }
 
     fn last_key(&mut self, tenant: TenantId, table: &Table) -> Result<Option<Record>, StoreError> {
@@ -157,9 +160,13 @@ impl CopyEndpoint for SqliteEndpoint {
              from recall r
              where memories.tenant = ?1 and r.tenant = ?1 and memories.id = r.memory";
         for sql in [scopes, memories] {
-            self.0.execute(sql, [id_bytes(tenant.0)]).map_err(Fault::from)?;
+            self.conn.execute(sql, [id_bytes(tenant.0)]).map_err(Fault::from)?;
         }
         Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), StoreError> {
+        Ok(log_position::accept_positions(&self.path, &self.conn)?)
     }
 }
 

@@ -11,6 +11,7 @@ use rusqlite::Connection;
 
 use super::commit::HeadCache;
 use super::fault::{Fault, clone_error};
+use super::log_position::PositionWriter;
 use super::pool::SharedConnection;
 use super::{commit, records, wal_vfs};
 use crate::notifier::Notifier;
@@ -69,6 +70,8 @@ pub(super) struct GroupWriter {
     needs_scrub: bool,
     sync_count: Arc<AtomicU64>,
     heads: HeadCache,
+    /// `None` for a database in memory.
+    positions: Option<PositionWriter>,
 }
 
 /// Result of one job of a group.
@@ -80,8 +83,14 @@ enum JobOutcome {
 
 impl GroupWriter {
     /// `sync_count` is incremented for each committed group.
-    pub(super) fn new(conn: SharedConnection, notifier: Arc<Notifier>, sync_count: Arc<AtomicU64>) -> GroupWriter {
-        GroupWriter { conn, notifier, first_failure: None, needs_scrub: false, sync_count, heads: HeadCache::default() }
+    pub(super) fn new(
+        conn: SharedConnection,
+        notifier: Arc<Notifier>,
+        sync_count: Arc<AtomicU64>,
+        positions: Option<PositionWriter>,
+    ) -> GroupWriter {
+        let heads = HeadCache::default();
+        GroupWriter { conn, notifier, first_failure: None, needs_scrub: false, sync_count, heads, positions }
     }
 
     /// Writes a group and calls the callbacks. Where the file is busy, waiting callers get the error and the other jobs
@@ -137,6 +146,9 @@ impl GroupWriter {
         // Set even where the transaction failed: its pages may have reached the log.
         self.needs_scrub |= group.iter().any(WriteJob::erases_text);
         let outcomes = written?;
+        if let Some(positions) = &mut self.positions {
+            self.heads.take_saved().for_each(|head| positions.record(&conn, head));
+        }
         // A group in which every job failed has written nothing and needs no sync.
         self.sync_count.fetch_add(u64::from(outcomes.iter().any(Result::is_ok)), Ordering::Relaxed);
         Ok(outcomes)

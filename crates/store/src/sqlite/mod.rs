@@ -14,6 +14,7 @@ mod filter;
 mod group_writer;
 mod guards;
 mod health;
+mod log_position;
 mod memories;
 mod migrate;
 mod pool;
@@ -40,7 +41,8 @@ use engine::model::row::{Row, RowFilter, RowKind};
 use engine::model::vocabulary::ScopeKind;
 use engine::policy::Readable;
 use engine::ports::change::CommitResult;
-use engine::ports::scan::{LogEntry, ScanFrom, ScannedMemory, ScannedPlace, ScannedRow, ScannedVersion};
+use engine::ports::scan::{LogEntry, LogHead, LogPosition, ScanFrom, ScannedMemory, ScannedPlace, ScannedRow,
+    ScannedVersion};
 use engine::ports::scanned_change::ScannedChange;
 use engine::ports::{
     Address, Backend, BackendHealth, CandidateQuery, CandidateSet, Filter, PageRequest, PlaceState, StoreCallback,
@@ -54,6 +56,7 @@ pub(crate) use copy::columns;
 pub(crate) use copy::{open_copy_source, open_copy_target};
 use fault::Fault;
 use file_identity::FileIdentity;
+use log_position::PositionWriter;
 use pool::Readers;
 use schema_watch::SchemaWatch;
 use writer::Writer;
@@ -113,7 +116,7 @@ pub fn open_sqlite(location: &Location, options: &SqliteOptions) -> Result<Arc<d
     let recall = recall::RecallIndex::new(options.recall_bytes_max);
     let notifier = Arc::new(Notifier::default());
     let checkpointer = path.map(|path| Checkpointer::start(path, shared.clone(), notifier.clone())).transpose()?;
-    let writer = Writer::start(shared, notifier.clone())?;
+    let writer = Writer::start(shared, notifier.clone(), path.map(PositionWriter::new))?;
     let file = Arc::new(DatabaseFile { location: location.clone(), wait_max: options.wait_max });
     // Read after the file was opened: an identity read before could be that of a file replaced in between.
     let file_identity = path.map(FileIdentity::from_path);
@@ -165,13 +168,20 @@ struct DatabaseFile {
 }
 
 impl DatabaseFile {
-    fn add_file_name(&self, error: StoreError) -> StoreError {
-        let path = match &self.location {
-            Location::File(path) => Some(path.as_path()),
+    fn path(&self) -> Option<&Path> {
+        match &self.location {
+            Location::File(path) => Some(path),
             Location::Memory => None,
-        };
-        busy_handler::add_file_name(error, path, self.wait_max)
+        }
     }
+
+    fn add_file_name(&self, error: StoreError) -> StoreError {
+        busy_handler::add_file_name(error, self.path(), self.wait_max)
+    }
+}
+
+fn position_file_error(error: std::io::Error) -> StoreError {
+    StoreError::Unavailable(format!("the position file beside the database: {error}"))
 }
 
 impl Sqlite {
@@ -320,8 +330,17 @@ impl Backend for Sqlite {
         self.with_reader(|conn| scan::scan_log(conn, tenant, after, limit))
     }
 
-    fn log_head(&self, tenant: TenantId) -> Result<(u64, String), StoreError> {
+    fn log_head(&self, tenant: TenantId) -> Result<LogHead, StoreError> {
         self.with_reader(|conn| scan::log_head(conn, tenant))
+    }
+
+    fn log_positions(&self) -> Result<Vec<LogPosition>, StoreError> {
+        self.file.path().map_or(Ok(Vec::new()), |path| log_position::read_positions(path).map_err(position_file_error))
+    }
+
+    fn accept_log_positions(&self) -> Result<(), StoreError> {
+        let Some(path) = self.file.path() else { return Ok(()) };
+        self.with_reader(|conn| log_position::accept_positions(path, conn))
     }
 
     fn scan_versions(

@@ -4,7 +4,7 @@
 use engine::model::id::{MemoryId, TenantId};
 use engine::model::live_row::join_tags;
 use engine::model::row::RowKind;
-use engine::ports::scan::{LogEntry, ScanFrom, ScannedMemory, ScannedPlace, ScannedRow, ScannedVersion};
+use engine::ports::scan::{LogEntry, LogHead, ScanFrom, ScannedMemory, ScannedPlace, ScannedRow, ScannedVersion};
 use engine::text::words::IndexedWords;
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
@@ -42,10 +42,12 @@ pub(super) fn scan_log(conn: &Connection, tenant: TenantId, after: u64, limit: u
     Ok(entries)
 }
 
-pub(super) fn log_head(conn: &Connection, tenant: TenantId) -> Result<(u64, String), Fault> {
+pub(super) fn log_head(conn: &Connection, tenant: TenantId) -> Result<LogHead, Fault> {
     let head = conn
-        .prepare_cached("select event_seq, event_hash from heads where tenant = ?1")?
-        .query_row([id_bytes(tenant.0)], |row| Ok((row.get(0)?, row.get(1)?)))
+        .prepare_cached("select event_seq, event_hash, covered_from from heads where tenant = ?1")?
+        .query_row([id_bytes(tenant.0)], |row| {
+            Ok(LogHead { seq: row.get(0)?, hash: row.get(1)?, covered_from: row.get(2)? })
+        })
         .optional()?;
     Ok(head.unwrap_or_default())
 }

@@ -15,6 +15,7 @@ use engine::ports::{StoreCallback, Tenant};
 
 use super::fault::clone_error;
 use super::group_writer::{BusyGroup, GroupWriter, WriteJob};
+use super::log_position::PositionWriter;
 use super::pool::SharedConnection;
 use crate::notifier::Notifier;
 use crate::sync::lock;
@@ -37,9 +38,13 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(conn: SharedConnection, notifier: Arc<Notifier>) -> Result<Writer, StoreError> {
+    pub(super) fn start(
+        conn: SharedConnection,
+        notifier: Arc<Notifier>,
+        positions: Option<PositionWriter>,
+    ) -> Result<Writer, StoreError> {
         let sync_count = Arc::new(AtomicU64::new(0));
-        let group_writer = Mutex::new(GroupWriter::new(conn, notifier, sync_count.clone()));
+        let group_writer = Mutex::new(GroupWriter::new(conn, notifier, sync_count.clone(), positions));
         let queue = Arc::new(WriteQueue {
             state: Mutex::default(),
             job_added: Condvar::new(),

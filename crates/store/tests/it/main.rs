@@ -5,6 +5,7 @@ mod copying;
 mod exhaustive;
 mod file;
 mod held;
+mod log_position;
 mod lost_answer;
 mod parity;
 mod plans;

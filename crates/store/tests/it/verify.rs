@@ -80,7 +80,13 @@ impl Ground {
         }
     }
 
-    fn location(&self) -> store::Database {
+    pub(crate) fn remove_position_file(&self) {
+        if let Ground::Sqlite(folder) = self {
+            std::fs::remove_file(folder.path().join("ingrain.db-position")).expect("removes");
+        }
+    }
+
+    pub(crate) fn location(&self) -> store::Database {
         match self {
             Ground::Sqlite(_) => store::Database::Sqlite(self.file()),
             Ground::Postgres(database) => store::Database::Postgres(database.url(APP)),
@@ -121,7 +127,7 @@ impl Ground {
     }
 }
 
-fn engine_on(backend: Arc<dyn Backend>) -> (Engine, TenantId) {
+pub(crate) fn engine_on(backend: Arc<dyn Backend>) -> (Engine, TenantId) {
     let engine = Engine::new(backend, Arc::new(NoVectors), Arc::new(Ticks), Settings::default());
     let tenant = engine.start_tenant("default").expect("a tenant").id;
     (engine, tenant)
@@ -463,7 +469,7 @@ fn a_changed_or_removed_event_breaks_the_chain_on_postgres() {
 }
 
 /// Everything the program does to stored rows, some of it twice.
-fn live_through_everything(engine: &Engine, tenant: TenantId, rounds: u32) {
+pub(crate) fn live_through_everything(engine: &Engine, tenant: TenantId, rounds: u32) {
     let (admin, agent) = (Caller::admin(tenant), agent(tenant));
     for round in (0..rounds).map(|_| TICKS.fetch_add(1, Ordering::Relaxed)) {
         let id = saved(engine, &agent, note(&format!("the pump number {round} leaks")));
@@ -584,8 +590,10 @@ fn a_database_from_before_is_adopted(ground: &Ground) {
     fill(&engine, tenant);
     let covered = verify(&engine, tenant).checked;
     drop(engine);
-    // As an older program wrote it: hashes without digests.
+    // As an older program wrote it: hashes without digests, and nothing says since when there are some.
     forget_digests(ground, tenant);
+    assert_eq!(ground.tamper("update heads set covered_from = event_seq + 1"), 1);
+    ground.remove_position_file();
     let (engine, tenant) = ground.engine();
     let before = verify(&engine, tenant);
     assert!(before.is_intact(), "{before:#?}");
@@ -605,7 +613,7 @@ fn a_database_from_before_is_adopted(ground: &Ground) {
     assert_eq!(refused.code(), "conflict.damaged");
 }
 
-fn forget_digests(ground: &Ground, tenant: TenantId) {
+pub(crate) fn forget_digests(ground: &Ground, tenant: TenantId) {
     let backend = ground.open();
     let (mut hash, mut statements) = (String::new(), Vec::new());
     for entry in backend.scan_log(tenant, 0, 10_000).expect("reads") {
@@ -644,6 +652,8 @@ fn a_recomputed_log_contradicts_its_checkpoint(ground: &Ground) {
     drop(engine);
     // Without its checkpoint the log looks like that of an older program.
     forget_digests(ground, tenant);
+    assert_eq!(ground.tamper("update heads set covered_from = event_seq + 1"), 1);
+    ground.remove_position_file();
     let (engine, tenant) = ground.engine();
     assert!(verify(&engine, tenant).is_intact());
     assert!(contradiction(&engine, KEY).is_some_and(|why| why.contains("rewritten")));
@@ -677,6 +687,7 @@ fn a_lost_write_ahead_log_contradicts_the_checkpoint() {
         let _ = std::fs::remove_file(ground.file().with_file_name(name));
     }
     std::fs::write(ground.file(), before).expect("puts the old file back");
+    ground.remove_position_file();
     let (engine, tenant) = ground.engine();
     assert!(verify(&engine, tenant).is_intact(), "as it once was");
     let why = engine.contradicts_checkpoint(&Caller::admin(tenant), &checkpoint, KEY).expect("reads");

@@ -18,13 +18,14 @@ vocabulary! {
         IndexDiffers = "index_differs",
         CountersDiffer = "counters_differ",
         Unreadable = "unreadable",
+        LogLost = "log_lost",
     }
 }
 
 /// Where the damage is: what a repair goes by.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum DamagedPart {
-    /// Stored once: a version, or a table that memories are rebuilt from or in.
+    /// Stored once: a version, the log, or a table that memories are rebuilt from or in.
     Version,
     /// Derived from the newest version of the memory.
     LiveRow(MemoryId),
@@ -100,6 +101,20 @@ impl Finding {
             entry: None,
             reason: reason.into(),
             part: DamagedPart::Record,
+        }
+    }
+
+    /// The log does not continue from what is known of it outside the database.
+    pub(super) fn of_log(entry: u64, reason: String) -> Finding {
+        Finding {
+            code: FindingCode::LogLost,
+            kind: "log".to_owned(),
+            id: None,
+            name: None,
+            version: None,
+            entry: Some(entry),
+            reason,
+            part: DamagedPart::Version,
         }
     }
 

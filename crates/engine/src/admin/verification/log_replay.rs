@@ -14,7 +14,7 @@ use crate::model::id::{MemoryId, TenantId};
 use crate::model::row::RowKind;
 use crate::model::write_digest::{LoggedRow, LoggedWrite, WriteDigest, read_digests};
 use crate::ports::Backend;
-use crate::ports::scan::LogEntry;
+use crate::ports::scan::{LogEntry, LogHead};
 
 /// A version or record, as the log names it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -56,6 +56,13 @@ pub(super) struct Logged {
 
 #[derive(Default)]
 pub(super) struct LogReplay {
+    /// Number of the first entry that must have digests.
+    covered_from: u64,
+    /// An entry with digests was read: all later ones have them too.
+    has_digests: bool,
+    /// Number and hash of an entry that the log is known to have had, and whether it has it.
+    expected: Option<(u64, String)>,
+    has_expected: bool,
     seq: u64,
     hash: String,
     broken: Option<BrokenEntry>,
@@ -78,6 +85,16 @@ struct EntryFace<'a> {
 }
 
 impl LogReplay {
+    pub(super) fn new(head: &LogHead, position: Option<&LogHead>) -> LogReplay {
+        let expected = position.map(|position| (position.seq, position.hash.clone()));
+        LogReplay { covered_from: head.covered_from, expected, ..LogReplay::default() }
+    }
+
+    /// Whether an entry was read that has this number and hash; they were given to [`LogReplay::new`].
+    pub(super) fn has_expected(&self) -> bool {
+        self.has_expected
+    }
+
     pub(super) fn seq(&self) -> u64 {
         self.seq
     }
@@ -99,7 +116,7 @@ impl LogReplay {
         &mut self,
         backend: &dyn Backend,
         tenant: TenantId,
-        head: Option<&(u64, String)>,
+        head: Option<&LogHead>,
     ) -> Result<(), StoreError> {
         loop {
             let entries = backend.scan_log(tenant, self.seq, PAGE_ROWS)?;
@@ -108,7 +125,7 @@ impl LogReplay {
             }
             for entry in &entries {
                 self.add_entry(entry);
-                if head.is_some_and(|(seq, hash)| *seq == entry.seq && *hash != entry.hash) {
+                if head.is_some_and(|head| head.seq == entry.seq && head.hash != entry.hash) {
                     self.mark_broken(entry.seq, "its hash is not the one that the head of the log has");
                 }
             }
@@ -116,12 +133,12 @@ impl LogReplay {
     }
 
     /// Compares the end of the log with its head: entries cut off leave the rest of the chain intact.
-    pub(super) fn check_end(&mut self, before: &(u64, String), after: &(u64, String)) {
-        if before.0 > self.seq {
+    pub(super) fn check_end(&mut self, before: &LogHead, after: &LogHead) {
+        if before.seq > self.seq {
             self.mark_broken(self.seq + 1, "it is missing at the end of the log");
         }
-        if after.0 < self.seq {
-            self.mark_broken(after.0 + 1, "it is behind the head of the log, which was set back");
+        if after.seq < self.seq {
+            self.mark_broken(after.seq + 1, "it is behind the head of the log, which was set back");
         }
     }
 
@@ -147,6 +164,12 @@ impl LogReplay {
         {
             self.mark_broken(entry.seq, "it is not what was written");
         }
+        let must_cover = self.has_digests || entry.seq >= self.covered_from;
+        if entry.digests.is_none() && must_cover {
+            self.mark_broken(entry.seq, "it has no digests, though the log covered the data by then");
+        }
+        self.has_digests |= entry.digests.is_some();
+        self.has_expected |= self.expected.as_ref().is_some_and(|(seq, hash)| (*seq, hash) == (entry.seq, &entry.hash));
         // A log that starts with digests has had them ever since: older programs cannot write to it.
         self.strict |= entry.seq == 1 && entry.digests.is_some();
         self.seq = entry.seq;

@@ -10,6 +10,7 @@ mod adoption;
 mod checkpoint;
 mod data_scan;
 mod finding;
+mod log_position;
 mod log_replay;
 mod repair;
 
@@ -110,15 +111,17 @@ impl Engine {
         admins_only(caller)?;
         let (backend, tenant) = (&*self.backend, caller.tenant);
         let mut verified = Verification::default();
-        // Read first: concurrent writes only add entries.
+        // Both read first, and in this order: concurrent writes only add entries.
+        let positions = backend.log_positions()?;
         let head = backend.log_head(tenant)?;
-        let mut replay = LogReplay::default();
+        let mut replay = LogReplay::new(&head, log_position::of_tenant(&positions, tenant));
         let mut scan = DataScan::default();
         match replay.read_to_end(backend, tenant, Some(&head)) {
             Ok(()) => replay.check_end(&head, &backend.log_head(tenant)?),
             Err(StoreError::Corrupt(reason)) => replay.mark_unreadable(&reason),
             Err(error) => return Err(error.into()),
         }
+        log_position::check_positions(backend, tenant, &positions, &head, &replay, &mut verified)?;
         verified.entries = replay.seq();
         verified.hash = replay.hash().to_owned();
         scan.run(backend, tenant, &mut replay, &mut verified)?;

@@ -3,6 +3,7 @@ use engine::model::guard::Guard;
 use engine::model::row::{Row, RowFilter, RowKind};
 use engine::ports::Backend;
 use engine::ports::change::Write;
+use engine::ports::scan::LogHead;
 use serde_json::json;
 
 use crate::world::*;
@@ -104,7 +105,8 @@ pub(crate) fn events_are_gapless_and_chained(backend: &dyn Backend) {
         assert_eq!(entry.hash, chain_hash(&previous, entry.seq, &entry.body, entry.digests.as_deref()));
         previous.clone_from(&entry.hash);
     }
-    assert_eq!(backend.log_head(world.tenant).unwrap(), (before + 80, previous));
+    let head = LogHead { seq: before + 80, hash: previous, covered_from: 1 };
+    assert_eq!(backend.log_head(world.tenant).unwrap(), head);
     let page = backend.events_after(world.tenant, before + 77, 2).unwrap();
     assert_eq!(page.iter().map(|event| event.seq - before).collect::<Vec<_>>(), [78, 79]);
     assert_eq!(backend.events_after(world.tenant, u64::MAX, usize::MAX).unwrap(), []);
