@@ -37,7 +37,9 @@ pub use admin::import::{ImportReport, RefusedPiece};
 pub use admin::import_batch::{
     BATCH_FIELD, ImportAction, ImportBatch, ImportedDraft, KeptMemory, PlannedDraft, SOURCE_FIELD, UndoReport,
 };
-pub use admin::verification::{BrokenEntry, CheckedCounts, Checkpoint, Finding, FindingCode, Repair, Verification};
+pub use admin::verification::{
+    BrokenEntry, CheckedCounts, Checkpoint, Finding, FindingCode, Repair, Verdict, Verification,
+};
 pub use consent::{Answer, AskedQuestion, ConsentRequest};
 pub use context::diagnose::{Diagnosis, SessionMemory, SessionReceipt, SessionReport};
 pub use context::turn::{Context, ContextRequest, RECEIPT_PENDING};

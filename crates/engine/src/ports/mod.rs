@@ -29,7 +29,9 @@ use crate::model::vector::{Embedding, Vector};
 use crate::model::vocabulary::{Kind, Layer, ScopeKind, State, Trust};
 use crate::policy::Readable;
 use crate::ports::change::CommitResult;
-use crate::ports::scan::{LogEntry, LogHead, LogPosition, ScanFrom, ScannedMemory, ScannedPlace, ScannedRow, ScannedVersion};
+use crate::ports::scan::{
+    LogEntry, LogHead, LogPosition, ScanFrom, ScannedMemory, ScannedPlace, ScannedRow, ScannedVersion,
+};
 use crate::ports::scanned_change::ScannedChange;
 use crate::text::words::{IndexedWords, QueryWords};
 

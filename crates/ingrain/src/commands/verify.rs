@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use engine::text::plural::format_count;
-use engine::{Checkpoint, FindingCode, Verification};
+use engine::{Checkpoint, FindingCode, Verdict, Verification};
 use serde::Serialize;
 
 use crate::checkpoints;
@@ -35,8 +35,7 @@ pub struct VerifyArgs {
 
 #[derive(Serialize)]
 struct VerifyReport {
-    /// `intact`, `not_covered` (nothing differs, but not everything could be compared with the log) or `damaged`.
-    verdict: &'static str,
+    verdict: Verdict,
     #[serde(flatten)]
     verified: Verification,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,12 +63,7 @@ impl VerifyArgs {
         let verified = engine.verify(caller)?;
         let checkpoints = self.check_checkpoints(job, &verified)?;
         let is_proven = checkpoints.as_ref().is_none_or(|report| report.contradictions.is_empty());
-        let verdict = match (verified.is_intact(), verified.uncovered) {
-            (true, 0) => "intact",
-            (true, _) => "not_covered",
-            (false, _) => "damaged",
-        };
-        let report = VerifyReport { verdict, verified, adopted, checkpoints };
+        let report = VerifyReport { verdict: verified.verdict(), verified, adopted, checkpoints };
         job.output.print_answer(&report, || render_report(job.output, &report))?;
         match report.verified.is_intact() && is_proven {
             true => Ok(()),
@@ -130,8 +124,8 @@ fn render_report(output: &Output, report: &VerifyReport) -> String {
         format_count(verified.checked.records, "record", "records"),
     );
     let mut text = match report.verdict {
-        "intact" => format!("{}: {counts}, last hash {}", output.paint(Tone::Good, "intact"), verified.hash),
-        "not_covered" => format!(
+        Verdict::Intact => format!("{}: {counts}, last hash {}", output.paint(Tone::Good, "intact"), verified.hash),
+        Verdict::NotCovered => format!(
             "{}: {counts}, last hash {}",
             output.paint(Tone::Strong, "nothing differs, but the log does not cover everything"),
             verified.hash

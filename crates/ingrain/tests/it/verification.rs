@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::serving::Serving;
 use crate::world::{World, column, rows, text};
 
 /// Runs SQL past the triggers. Returns the number of changed rows.
@@ -76,6 +77,10 @@ fn checkpoints_in_a_file_prove_that_the_log_goes_on_and_notice_an_old_file() {
     for name in ["ingrain.db-wal", "ingrain.db-shm"] {
         let _ = std::fs::remove_file(world.home().join(name));
     }
+    let lost = world.run("verify", &[]);
+    assert!(lost.exit == 1 && lost.stdout.contains("verify --accept-restored"), "{lost:?}");
+    assert!(world.run("doctor --deep", &[]).stdout.contains("it was written, and the log ends"));
+    assert_eq!(world.json("verify --accept-restored", &[])["verdict"], "intact");
     let lost = world.fails(1, "verify", &arguments);
     let why = text(&lost["checkpoints"]["contradictions"][0]);
     assert!(why.contains("lost") || why.contains("replaced"), "{why}");
@@ -99,6 +104,10 @@ fn what_an_older_program_wrote_is_adopted_once() {
         assert_eq!(tamper(&world, &sql), 1);
     }
     assert_eq!(tamper(&world, &format!("update heads set event_hash = '{hash}'")), 1);
+    // Removed digests are damage, unless the database says that it is so old.
+    assert_eq!(world.fails(1, "verify", &[])["verdict"], "damaged");
+    assert_eq!(tamper(&world, "update heads set covered_from = event_seq + 1"), 1);
+    std::fs::remove_file(world.home().join("ingrain.db-position")).expect("removes");
     let before = world.json("verify", &[]);
     let uncovered = before["uncovered"].as_u64().expect("a number");
     assert_eq!(uncovered, covered["versions"].as_u64().unwrap() + covered["records"].as_u64().unwrap());
@@ -114,6 +123,21 @@ fn check_of(report: &serde_json::Value, name: &str) -> (String, String) {
     let check = rows(&report["checks"]).iter().find(|check| check["name"] == name);
     let check = check.unwrap_or_else(|| panic!("no check `{name}`: {report}"));
     (text(&check["verdict"]), text(&check["detail"]))
+}
+
+#[test]
+fn a_server_says_which_rows_are_damaged() {
+    let world = filled();
+    assert_eq!(tamper(&world, RAISE), 1);
+    let serving = Serving::start(&world);
+    let (status, _, body) = serving.ask("GET", "/v1/verify", "");
+    let verified: serde_json::Value = serde_json::from_str(&body).expect("JSON");
+    assert_eq!((status, &verified["verdict"]), (200, &"damaged".into()), "{body}");
+    let finding = &verified["findings"][0];
+    assert_eq!(
+        (&finding["code"], &finding["name"]),
+        (&"live_row_differs".into(), &"workspace_runbooks/pump/open".into())
+    );
 }
 
 #[test]

@@ -56,7 +56,8 @@ pub(super) fn event_endpoints() -> Vec<Endpoint> {
                 "Check the data against the log",
                 "Follows the chain of hashes from the first entry and compares versions, memories, keys, reviews, \
                  receipts and all other records with what the log says was written. `broken` names the first entry \
-                 that does not fit, `findings` everything stored that differs. Admins only.",
+                 that does not fit, `findings` everything stored that differs, `verdict` is the result in one word. \
+                 Admins only.",
             )
             .with_json_answer::<VerifiedView>(
                 StatusCode::OK,
@@ -168,7 +169,7 @@ async fn stream_events(
 
 async fn verify_log(State(app): State<App>, auth: AuthenticatedCaller) -> Result<Json<VerifiedView>, Problem> {
     let verified = app.entrance.call("verify", move |engine| Ok(engine.verify(&auth.caller)?)).await?;
-    Ok(Json(VerifiedView { verified }))
+    Ok(Json(VerifiedView { verdict: verified.verdict(), verified }))
 }
 
 /// Holds one of the `streams_max` places until dropped.

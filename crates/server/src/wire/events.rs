@@ -1,8 +1,8 @@
 //! Events of the log, and its verification.
 
-use engine::Verification;
 use engine::model::event::Event;
 use engine::model::vocabulary::Role;
+use engine::{Verdict, Verification};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -54,6 +54,9 @@ struct EventShape {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Verified")]
 pub struct VerifiedView {
+    /// `intact`, `not_covered` (nothing differs, but not everything could be compared with the log) or `damaged`.
+    #[schemars(with = "String")]
+    pub verdict: Verdict,
     #[serde(flatten)]
     #[schemars(with = "EngineRecord")]
     pub verified: Verification,

@@ -98,7 +98,9 @@ fn fact_34_a_run_and_its_context_over_rest() {
     let closed =
         ask("POST", "/v1/runs/r1/close").json(&json!({ "outcome": "success", "summary": "it had moved" })).send();
     assert_eq!(closed.status, 200, "{}", closed.body);
-    assert_eq!(house.ask("GET", "/v1/verify").send().json()["broken"], Value::Null);
+    let verified = house.ask("GET", "/v1/verify").send().json();
+    assert_eq!((&verified["broken"], &verified["findings"]), (&Value::Null, &json!([])));
+    assert_eq!(verified["verdict"], "intact");
 }
 
 #[test]

@@ -42,9 +42,8 @@ pub(super) async fn scan_log(pool: &Pool, tenant: TenantId, after: u64, limit: u
 pub(super) async fn log_head(pool: &Pool, tenant: TenantId) -> Result<LogHead, Fault> {
     let sql = "select event_seq, event_hash, covered_from from heads where tenant = $1";
     let rows = query(pool, tenant, Statement::new(sql, params![tenant.0])).await?;
-    let read = |row| {
-        Ok(LogHead { seq: read_count(row, 0)?, hash: read_column(row, 1)?, covered_from: read_count(row, 2)? })
-    };
+    let read =
+        |row| Ok(LogHead { seq: read_count(row, 0)?, hash: read_column(row, 1)?, covered_from: read_count(row, 2)? });
     rows.first().map_or(Ok(LogHead::default()), read)
 }
 

@@ -280,21 +280,23 @@ fn count_run_save(conn: &Connection, tenant: TenantId, run: &str) -> Result<(), 
 
 impl Head {
     fn load(conn: &Connection, tenant: TenantId) -> Result<Head, Fault> {
-        conn.prepare_cached("select event_seq, event_hash, recall_seq, scope_seq, covered_from from heads where tenant = ?1")?
-            .query_row([id_bytes(tenant.0)], |row| {
-                Ok(Head {
-                    tenant,
-                    event_seq: row.get(0)?,
-                    event_hash: row.get(1)?,
-                    recall_seq: row.get(2)?,
-                    scope_seq: row.get(3)?,
-                    covered_from: row.get(4)?,
-                    last_place: None,
-                    pending: None,
-                })
+        conn.prepare_cached(
+            "select event_seq, event_hash, recall_seq, scope_seq, covered_from from heads where tenant = ?1",
+        )?
+        .query_row([id_bytes(tenant.0)], |row| {
+            Ok(Head {
+                tenant,
+                event_seq: row.get(0)?,
+                event_hash: row.get(1)?,
+                recall_seq: row.get(2)?,
+                scope_seq: row.get(3)?,
+                covered_from: row.get(4)?,
+                last_place: None,
+                pending: None,
             })
-            .optional()?
-            .ok_or_else(|| Fault::corrupt(format!("tenant `{tenant}` has no row in `heads`")))
+        })
+        .optional()?
+        .ok_or_else(|| Fault::corrupt(format!("tenant `{tenant}` has no row in `heads`")))
     }
 
     fn save(&mut self, conn: &Connection) -> Result<(), Fault> {

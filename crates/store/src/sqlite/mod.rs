@@ -41,8 +41,9 @@ use engine::model::row::{Row, RowFilter, RowKind};
 use engine::model::vocabulary::ScopeKind;
 use engine::policy::Readable;
 use engine::ports::change::CommitResult;
-use engine::ports::scan::{LogEntry, LogHead, LogPosition, ScanFrom, ScannedMemory, ScannedPlace, ScannedRow,
-    ScannedVersion};
+use engine::ports::scan::{
+    LogEntry, LogHead, LogPosition, ScanFrom, ScannedMemory, ScannedPlace, ScannedRow, ScannedVersion,
+};
 use engine::ports::scanned_change::ScannedChange;
 use engine::ports::{
     Address, Backend, BackendHealth, CandidateQuery, CandidateSet, Filter, PageRequest, PlaceState, StoreCallback,

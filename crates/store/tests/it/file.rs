@@ -15,6 +15,7 @@ use engine::ports::{Backend, CandidateQuery, Filter, PageRequest};
 use engine::text::words;
 use store::{Location, SqliteOptions, open_sqlite};
 
+use crate::verify::{assert_intact, engine_on};
 use crate::world::*;
 
 fn open(path: &Path) -> Result<Arc<dyn Backend>, StoreError> {
@@ -427,6 +428,9 @@ fn a_process_killed_while_writing_loses_nothing_it_acknowledged() {
         assert!(saved.iter().all(|id| world.get(*id).is_some()));
         let events = backend.events_after(world.tenant, 0, 10_000).unwrap();
         assert_eq!(events.len() as u64, backend.last_event_seq(world.tenant).unwrap());
+        // The position outside the database is never ahead of it.
+        assert_eq!(backend.log_positions().unwrap().len(), 1);
+        assert_intact(&engine_on(open(&path).unwrap()).0, world.tenant);
         world.remember("after", "goes on");
     }
 }

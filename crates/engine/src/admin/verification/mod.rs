@@ -51,6 +51,16 @@ pub struct Verification {
     damage: DamageByPart,
 }
 
+/// The result in one word, for programs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    Intact,
+    /// Nothing differs, but not everything could be compared with the log.
+    NotCovered,
+    Damaged,
+}
+
 /// Findings by what a repair does about them; complete, also where not all are named.
 #[derive(Clone, PartialEq, Debug, Default)]
 struct DamageByPart {
@@ -79,6 +89,14 @@ impl Verification {
     /// Nothing differs, and everything that the log covers could be compared.
     pub fn is_intact(&self) -> bool {
         self.broken.is_none() && self.findings.is_empty() && self.unsettled == 0
+    }
+
+    pub fn verdict(&self) -> Verdict {
+        match (self.is_intact(), self.uncovered) {
+            (true, 0) => Verdict::Intact,
+            (true, _) => Verdict::NotCovered,
+            (false, _) => Verdict::Damaged,
+        }
     }
 
     fn add_finding(&mut self, finding: Finding) {
