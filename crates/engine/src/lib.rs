@@ -64,6 +64,7 @@ pub use sources::audit_log::{AuditEntry, StepOutput};
 pub use sources::episodes::{EPISODES_STORE, SessionSummary};
 pub use sources::four_sources::{RecallQuery, RecallResults, RecalledItem, SourceFailure};
 pub use sources::ingest::{DocumentText, IngestOutcome, IngestReport, RemovedDocument};
+pub use sources::knowledge::KnowledgeResults;
 pub use sources::knowledge::{Document, DocumentStatus};
 pub use sources::runs::{CloseRunOutcome, CloseRunReport, CloseRunRequest};
 pub use sources::skills::{LoadedSkills, Skill, SkillSource, SkippedSkill};

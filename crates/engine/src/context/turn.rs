@@ -192,10 +192,16 @@ impl Engine {
 /// Retrieves the candidates and decides which are shown. Without side effects, so that `diagnose` can use it.
 fn select_candidates(engine: &Engine, caller: &Caller, request: &ContextRequest) -> ContextSelection {
     let mut skipped = Vec::new();
-    let always = list_always_injected(engine, caller, &request.filter).unwrap_or_else(|error| {
-        skipped.push(format!("always-inject memories: {}", error.code()));
-        Vec::new()
-    });
+    let always = match list_always_injected(engine, caller, &request.filter) {
+        Ok((always, warnings)) => {
+            skipped.extend(warnings);
+            always
+        }
+        Err(error) => {
+            skipped.push(format!("always-inject memories: {}", error.code()));
+            Vec::new()
+        }
+    };
     let settings = context_settings(engine, request);
     let hits = find_ranked(engine, caller, request, settings.memories_max, &mut skipped);
     let choices = choose_within_budget(engine, &settings, always, hits, &mut skipped);
@@ -236,17 +242,20 @@ pub(crate) fn context_settings(engine: &Engine, request: &ContextRequest) -> Rec
 }
 
 /// Always-inject memories the caller may see, at most `limits.always_inject_max`: those that a person pinned or
-/// confirmed, then drafts, each last updated first. However much an agent pins, a person's pins keep their place.
-pub(crate) fn list_always_injected(engine: &Engine, caller: &Caller, filter: &Filter) -> Result<Vec<Memory>, Error> {
+/// confirmed, then drafts, each last updated first. However much an agent pins, a person's pins keep their place. Also
+/// returns a warning for each whose text was changed behind the program's back: these are left out.
+pub(crate) fn list_always_injected(
+    engine: &Engine,
+    caller: &Caller,
+    filter: &Filter,
+) -> Result<(Vec<Memory>, Vec<String>), Error> {
     let pinned =
         Filter { always_inject: Some(true), unexpired_at: Some(search::query_time(engine, filter)), ..filter.clone() };
     let readable = visibility::visible_for_filter(engine, caller, filter)?;
     let list_newest = |filter: &Filter, limit| {
         engine.backend.list_memories(&readable, filter, &PageRequest { order: SortOrder::Newest, after: None, limit })
     };
-    let may_show = |memory: &Memory| {
-        readable.shows_memory(memory) && policy::may_recall_in_run(caller, memory) && memory.is_intact()
-    };
+    let may_show = |memory: &Memory| readable.shows_memory(memory) && policy::may_recall_in_run(caller, memory);
     let is_draft = |memory: &Memory| memory.least_trust(&[Field::AlwaysInject]) == Trust::AgentDraft;
     let pins_max = engine.limits().always_inject_max;
     let newest = list_newest(&pinned, pins_max)?;
@@ -259,8 +268,11 @@ pub(crate) fn list_always_injected(engine: &Engine, caller: &Caller, filter: &Fi
         pins.retain(|memory| may_show(memory) && !is_draft(memory));
     }
     pins.extend(drafts);
+    let mut warnings = Vec::new();
+    // Before the limit: a changed text takes no other's place.
+    pins.retain(|memory| search::note_altered(memory, &mut warnings));
     pins.truncate(pins_max);
-    Ok(pins)
+    Ok((pins, warnings))
 }
 
 /// Ranked memories for the message. A failure is noted in `skipped` and gives no hits.

@@ -216,9 +216,21 @@ fn check_metadata(metadata: &Map<String, Value>, limits: &Limits) -> Result<(), 
         );
         return Err(Error::invalid("shape.metadata", message));
     }
-    match has_nul(&value) {
-        true => Err(Error::invalid("shape.control_character", "metadata holds a NUL character")),
-        false => Ok(()),
+    if has_nul(&value) {
+        return Err(Error::invalid("shape.control_character", "metadata holds a NUL character"));
+    }
+    check_keys(&value)
+}
+
+/// Keys are names, at every level.
+fn check_keys(value: &Value) -> Result<(), Error> {
+    match value {
+        Value::Array(items) => items.iter().try_for_each(check_keys),
+        Value::Object(map) => map.iter().try_for_each(|(key, value)| {
+            check_direction("a", "key of the metadata", key)?;
+            check_keys(value)
+        }),
+        _ => Ok(()),
     }
 }
 

@@ -20,7 +20,7 @@ use crate::recall::ranking::{self, Hit, RecallSource};
 use crate::recall::search::SearchQuery;
 use crate::recall::{search, visibility};
 use crate::sources::episodes::EPISODES_STORE;
-use crate::sources::knowledge;
+use crate::sources::knowledge::{self, KnowledgeResults as SourceHits};
 use crate::text::digest::content_sha256;
 use crate::text::words;
 
@@ -58,6 +58,8 @@ pub struct SourceFailure {
 pub struct RecallResults {
     pub recollections: Vec<RecalledItem>,
     pub failed: Vec<SourceFailure>,
+    /// What was left out, and why.
+    pub warnings: Vec<String>,
 }
 
 /// Importance of results that have none of their own: the middle of 0..1.
@@ -99,37 +101,43 @@ impl Engine {
         let limit = resolve_limit(query.limit, self.limits().my_results_max, self.limits().results_max)?;
         // A caller without `memory.read` gets one refusal instead of four failures.
         visibility::visible_to(self, caller)?;
-        let (mut found, mut hits, mut failed) = search_sources(self, caller, query, None);
+        let mut found = search_sources(self, caller, query, None);
         match search_own_events(self, caller, query) {
-            Ok(events) => found.extend(events),
-            Err(error) => failed.push(SourceFailure { source: RecallSource::Audit, code: error.code() }),
+            Ok(events) => found.items.extend(events),
+            Err(error) => found.failed.push(SourceFailure { source: RecallSource::Audit, code: error.code() }),
         }
         let periods = named_time::parse_times(&query.text, self.clock.now().as_microsecond()).periods;
-        if found.is_empty() && !periods.is_empty() {
+        if found.items.is_empty() && !periods.is_empty() {
             // No word matches, but the query names a time: answer with everything of that time.
-            (found, hits, failed) = search_sources(self, caller, query, Some(&periods));
+            found = search_sources(self, caller, query, Some(&periods));
         }
-        let recollections = merge_by_content(found, limit);
+        let FoundItems { items, mut hits, failed, warnings } = found;
+        let recollections = merge_by_content(items, limit);
         // Only what is returned counts as recalled.
         hits.retain(|hit| recollections.iter().any(|kept| kept.memory == Some(hit.memory.id)));
         let query = SearchQuery { text: query.text.clone(), ..SearchQuery::default() };
         search::record_recall(self, caller, &query, &mut hits);
-        Ok(RecallResults { recollections, failed })
+        Ok(RecallResults { recollections, failed, warnings })
     }
 }
 
-/// Searches all sources in parallel: results, the hits behind them, and the sources that failed.
-fn search_sources(
-    engine: &Engine,
-    caller: &Caller,
-    query: &RecallQuery,
-    periods: Option<&[Period]>,
-) -> (Vec<RecalledItem>, Vec<Hit>, Vec<SourceFailure>) {
+/// What a search of all sources found.
+#[derive(Default)]
+struct FoundItems {
+    items: Vec<RecalledItem>,
+    /// The hits behind the items.
+    hits: Vec<Hit>,
+    failed: Vec<SourceFailure>,
+    warnings: Vec<String>,
+}
+
+/// Searches all sources in parallel.
+fn search_sources(engine: &Engine, caller: &Caller, query: &RecallQuery, periods: Option<&[Period]>) -> FoundItems {
     let search = |source| match periods {
         None => search_source(engine, caller, query, source),
         Some(periods) => search_source_by_time(engine, caller, periods, source),
     };
-    let answers: Vec<(RecallSource, Result<Vec<Hit>, Error>)> = std::thread::scope(|scope| {
+    let answers: Vec<(RecallSource, Result<SourceHits, Error>)> = std::thread::scope(|scope| {
         let search = &search;
         let searches: Vec<_> =
             RecallSource::ALL.into_iter().map(|source| (source, scope.spawn(move || search(source)))).collect();
@@ -137,17 +145,18 @@ fn search_sources(
         let broken = || Error::invalid("source.broken", "the search of this source failed");
         searches.into_iter().map(|(source, done)| (source, done.join().unwrap_or_else(|_| Err(broken())))).collect()
     });
-    let (mut found, mut hits, mut failed) = (Vec::new(), Vec::new(), Vec::new());
+    let mut found = FoundItems::default();
     for (source, answer) in answers {
         match answer {
-            Ok(source_hits) => {
-                found.extend(source_hits.iter().map(|hit| to_recalled_item(engine, source, hit)));
-                hits.extend(source_hits);
+            Ok(SourceHits { hits, warnings }) => {
+                found.items.extend(hits.iter().map(|hit| to_recalled_item(engine, source, hit)));
+                found.hits.extend(hits);
+                found.warnings.extend(warnings);
             }
-            Err(error) => failed.push(SourceFailure { source, code: error.code() }),
+            Err(error) => found.failed.push(SourceFailure { source, code: error.code() }),
         }
     }
-    (found, hits, failed)
+    found
 }
 
 /// Everything of a source that happened in these periods. Documents of the knowledge base are no events.
@@ -156,11 +165,11 @@ fn search_source_by_time(
     caller: &Caller,
     periods: &[Period],
     source: RecallSource,
-) -> Result<Vec<Hit>, Error> {
+) -> Result<SourceHits, Error> {
     let readable = visibility::visible_to(engine, caller)?;
     let mut filter = Filter { stores: vec![source.store_slug().to_owned()], ..Filter::default() };
     match (source, named_time::time_span(periods, engine.clock.now())) {
-        (RecallSource::Knowledge, _) | (_, None) => return Ok(Vec::new()),
+        (RecallSource::Knowledge, _) | (_, None) => return Ok(SourceHits::default()),
         // Entries may be recorded long after they happened, so a filter on their save time would miss some.
         (RecallSource::Audit | RecallSource::Workflow, _) => {}
         (RecallSource::Memory, Some((from, to))) => {
@@ -168,12 +177,13 @@ fn search_source_by_time(
         }
     }
     let query = SearchQuery { filter, ..SearchQuery::default() };
+    let mut warnings = Vec::new();
     let (mut hits, _) = search::find_hits(engine, &readable, &query, Ranker::Episodic, source.hits_max())?;
     let is_in_period = |hit: &Hit| named_time::time_fit(periods, hit.memory.happened_at().as_microsecond()) >= 1.0;
     hits.retain(|hit| readable.shows_memory(&hit.memory) && is_in_period(hit));
     hits.truncate(source.hits_max());
-    hits.retain(|hit| hit.memory.is_intact());
-    Ok(hits)
+    search::drop_altered(&mut hits, &mut warnings);
+    Ok(SourceHits { hits, warnings })
 }
 
 fn search_source(
@@ -181,10 +191,14 @@ fn search_source(
     caller: &Caller,
     recall: &RecallQuery,
     source: RecallSource,
-) -> Result<Vec<Hit>, Error> {
+) -> Result<SourceHits, Error> {
+    let mut warnings = Vec::new();
     let mut hits = match source {
         RecallSource::Knowledge => {
-            knowledge::find_knowledge_hits(engine, caller, &recall.text, &[], Ranker::Episodic, source.hits_max())?
+            let found =
+                knowledge::find_knowledge_hits(engine, caller, &recall.text, &[], Ranker::Episodic, source.hits_max())?;
+            warnings = found.warnings;
+            found.hits
         }
         source => {
             let readable = visibility::visible_to(engine, caller)?;
@@ -198,8 +212,8 @@ fn search_source(
     let similarity_min = recall.similarity_min.unwrap_or(engine.limits().similarity_min);
     hits.retain(|hit| is_near_enough(hit, similarity_min));
     hits.truncate(source.hits_max());
-    hits.retain(|hit| hit.memory.is_intact());
-    Ok(hits)
+    search::drop_altered(&mut hits, &mut warnings);
+    Ok(SourceHits { hits, warnings })
 }
 
 fn to_recalled_item(engine: &Engine, source: RecallSource, hit: &Hit) -> RecalledItem {

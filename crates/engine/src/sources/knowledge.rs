@@ -72,6 +72,14 @@ impl Document {
     }
 }
 
+/// Result of [`Engine::search_knowledge`].
+#[derive(Clone, Debug, Default)]
+pub struct KnowledgeResults {
+    pub hits: Vec<Hit>,
+    /// What was left out, and why.
+    pub warnings: Vec<String>,
+}
+
 impl Engine {
     /// The documents at these paths that the caller may see, in the order of the paths.
     pub fn documents_at(&self, caller: &Caller, paths: &[String]) -> Result<Vec<Document>, Error> {
@@ -104,12 +112,12 @@ impl Engine {
         text: &str,
         categories: &[String],
         limit: Option<usize>,
-    ) -> Result<Vec<Hit>, Error> {
+    ) -> Result<KnowledgeResults, Error> {
         let limit = resolve_limit(limit, self.limits().results_default, self.limits().results_max)?;
-        let mut hits = find_knowledge_hits(self, caller, text, categories, Ranker::Operational, limit)?;
+        let mut found = find_knowledge_hits(self, caller, text, categories, Ranker::Operational, limit)?;
         let query = SearchQuery { text: text.to_owned(), ..SearchQuery::default() };
-        search::record_recall(self, caller, &query, &mut hits);
-        Ok(hits)
+        search::record_recall(self, caller, &query, &mut found.hits);
+        Ok(found)
     }
 }
 
@@ -121,7 +129,7 @@ pub(crate) fn find_knowledge_hits(
     categories: &[String],
     ranker: Ranker,
     limit: usize,
-) -> Result<Vec<Hit>, Error> {
+) -> Result<KnowledgeResults, Error> {
     let readable = visibility::visible_to(engine, caller)?;
     let mut hits: Vec<Hit> = Vec::new();
     // A filter requires all of its tags, so several categories need several searches.
@@ -134,8 +142,9 @@ pub(crate) fn find_knowledge_hits(
     hits.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.memory.id.cmp(&other.memory.id)));
     hits.truncate(limit);
     // After the limit: only what is shown needs proof of its text.
-    hits.retain(|hit| hit.memory.is_intact());
-    Ok(hits)
+    let mut warnings = Vec::new();
+    search::drop_altered(&mut hits, &mut warnings);
+    Ok(KnowledgeResults { hits, warnings })
 }
 
 /// Tag filters, one search each: the requested categories, limited to those the agent is mapped to.

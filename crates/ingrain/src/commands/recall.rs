@@ -102,6 +102,9 @@ fn render_recalled(output: &Output, recalled: &RecallResults) -> String {
         text += "nothing found\n";
     }
     // Only a note, and exit 0: the other sources have answered.
+    for warning in &recalled.warnings {
+        text += &format!("note: {}\n", one_line(warning));
+    }
     for failure in &recalled.failed {
         text += &format!("note: {:?} could not be searched [{}]\n", failure.source, failure.code);
     }

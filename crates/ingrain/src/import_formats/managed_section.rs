@@ -3,6 +3,7 @@
 
 use engine::model::memory::Memory;
 use engine::model::vocabulary::{Kind, Trust};
+use engine::text::direction_marks::{escape_direction_marks, unescape_direction_marks};
 use serde_json::Map;
 
 use super::{FoundMemory, InputFile, Writer, memory_path};
@@ -139,7 +140,7 @@ fn render_memory(memory: &Memory, is_draft: bool) -> String {
     let title = memory.title.clone().or_else(|| memory.path.as_deref().map(last_part));
     let title = title.unwrap_or_else(|| "Note".to_owned()).replace(['\n', '\r'], " ");
     let marker = format!("{MEMORY}{draft}{}{}{MEMORY_END}", memory.kind, path.unwrap_or_default());
-    let shown = |text: &str| text.replace(MARKER, MARKER_IN_TEXT);
+    let shown = |text: &str| escape_direction_marks(&text.replace(MARKER, MARKER_IN_TEXT)).into_owned();
     format!("\n{marker}\n### {}\n\n{}\n", shown(&title), shown(memory.content.trim_end()))
 }
 
@@ -170,7 +171,7 @@ fn parse_memory(fields: &str, body: &[&str]) -> ManagedMemory {
         }
         body = rest;
     }
-    let text = |text: &str| text.replace(MARKER_IN_TEXT, MARKER);
+    let text = |text: &str| unescape_direction_marks(&text.replace(MARKER_IN_TEXT, MARKER)).into_owned();
     ManagedMemory {
         is_draft,
         kind: kind.parse().ok(),

@@ -230,10 +230,48 @@ fn characters_that_turn_the_direction_of_text_are_refused_in_names_and_titles() 
         assert!(ran.exit == 2 && ran.stderr.contains("shape.direction_mark"), "{line}: {ran:?}");
         assert!(ran.stderr.contains(field) && !ran.stderr.contains(value), "{line}: {ran:?}");
     }
+    let keyed = world.run("remember --conversation c1 words --metadata", &["{\"a\": {\"k\u{202e}\": 1}}"]);
+    assert!(keyed.exit == 2 && keyed.stderr.contains("a key of the metadata holds U+202E"), "{keyed:?}");
     // In content they stay, and a model sees them written out.
     world.json("remember --as user:ann --store user_memory", &["cranes \u{202e}desaerg are"]);
     let block = world.run("context --as user:ann cranes", &[]);
     assert!(block.stdout.contains("cranes \\u{202e}desaerg are"), "{block:?}");
+}
+
+#[test]
+fn characters_that_turn_the_direction_of_text_are_written_out_for_models_and_in_files() {
+    let world = World::new();
+    let mark = '\u{202e}';
+    let content = "cranes \u{202e}desaerg are";
+    let mut client = crate::mcp::client::Client::legacy(&world, "--tools core,note,lesson,anthropic --agent a");
+    let mut draft = crate::mcp::protocol::draft("crane", content);
+    draft["metadata"] = json!({ "note": content });
+    client.tool("memory_remember", draft);
+    client.says(json!({ "command": "create", "path": "/memories/crane", "file_text": content }));
+    for (tool, arguments) in [
+        ("memory_search", json!({ "query": "cranes" })),
+        ("memory_read", json!({ "path": "crane" })),
+        ("memory_list", json!({ "store_slug": "conversation_memory" })),
+        ("memory_history", json!({ "path": "crane" })),
+        ("memory", json!({ "command": "view", "path": "/memories/crane" })),
+    ] {
+        let answer = client.call(tool, arguments).to_string();
+        assert!(!answer.contains(mark), "{tool}: {answer}");
+    }
+    let read = client.tool("memory_read", json!({ "path": "crane" }));
+    assert_eq!(text(&read["content"]), "cranes \\u{202e}desaerg are");
+    let uri = json!({ "uri": "memory://stores/conversation_memory/docs/crane" });
+    let resource = client.ask("resources/read", uri).to_string();
+    assert!(resource.contains("desaerg") && !resource.contains(mark), "{resource}");
+    // A file for people shows the words in their order.
+    let folder = world.home().join("files");
+    world.json("export --as agent:a --format markdown --output", &[folder.to_str().expect("a path")]);
+    let file = std::fs::read_to_string(folder.join("agent_files/crane.md")).expect("a file");
+    assert!(file.contains("cranes \\u{202e}desaerg") && !file.contains(mark), "{file}");
+    let part = world.home().join("CLAUDE.md");
+    world.json("export --as agent:a --format claude-md --output", &[part.to_str().expect("a path")]);
+    let part = std::fs::read_to_string(part).expect("a file");
+    assert!(!part.contains(mark), "{part}");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use engine::model::memory::Memory;
 use engine::model::store::Store;
 use engine::model::trust_flow::Field;
 use engine::ports::{Filter, ListCursor, SortOrder};
+use engine::text::direction_marks::escape_direction_marks;
 use engine::{Engine, MemoryReference};
 use rmcp::model::{
     CacheScope, CompleteRequestParams, CompleteResult, CompletionInfo, ErrorData, ListResourceTemplatesResult,
@@ -80,7 +81,9 @@ pub(super) fn read_resource(engine: &Engine, caller: &Caller, uri: &str) -> Resu
         other => log_internal_error(&other),
     })?;
     let meta = trust_label(&memory);
-    let contents = ResourceContents::text(memory.content, uri).with_mime_type("text/markdown").with_meta(meta);
+    let contents = ResourceContents::text(escape_direction_marks(&memory.content), uri)
+        .with_mime_type("text/markdown")
+        .with_meta(meta);
     Ok(to_read_response(contents))
 }
 

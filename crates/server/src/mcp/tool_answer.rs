@@ -5,6 +5,7 @@ use engine::AskedQuestion;
 use engine::model::error::Error;
 use engine::model::refusal::Refusal;
 use engine::safety::redact_identifier;
+use engine::text::direction_marks::escape_direction_marks_in;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 
@@ -108,14 +109,19 @@ impl From<Error> for ToolProblem {
 }
 
 pub(super) fn to_result(answer: ToolAnswer) -> CallToolResult {
-    match answer {
+    let shown = |mut value: Value| {
+        // A model or person would read the words in another order than the scanner did.
+        escape_direction_marks_in(&mut value);
+        value
+    };
+    match answer.map(shown) {
         // The `anthropic` toolset answers with text and a flag instead of structured fields.
         Ok(value) => match value.get("text").and_then(Value::as_str).filter(|_| value.get("is_error").is_some()) {
             Some(text) => to_text_result(text, &value),
             None => CallToolResult::structured(value),
         },
         // MCP: a failed tool is a result and no protocol error, so that the model can read it.
-        Err(problem) => CallToolResult::structured_error(problem.body),
+        Err(problem) => CallToolResult::structured_error(shown(problem.body)),
     }
 }
 

@@ -15,8 +15,8 @@ use crate::extract::{JsonBody, QueryParams};
 use crate::problem::Problem;
 use crate::wire::Page;
 use crate::wire::documents::{
-    DocumentParams, DocumentView, IngestBody, IngestedView, KnowledgeSearchBody, PublishBody, RemoveParams,
-    RemovedView, SkillBody,
+    DocumentParams, DocumentView, IngestBody, IngestedView, KnowledgeSearchBody, PassagesView, PublishBody,
+    RemoveParams, RemovedView, SkillBody,
 };
 use crate::wire::search::HitView;
 
@@ -61,7 +61,11 @@ pub(super) fn document_endpoints() -> Vec<Endpoint> {
                 "Passages that match a query. An agent that is mapped to categories sees only these.",
             )
             .with_body::<KnowledgeSearchBody>(json!({ "query": "when are turbines oiled?" }))
-            .with_json_answer::<Page<HitView>>(StatusCode::OK, "Passages, best first", json!({ "items": [] })),
+            .with_json_answer::<PassagesView>(
+                StatusCode::OK,
+                "Passages, best first",
+                json!({ "items": [], "warnings": [] }),
+            ),
         Endpoint::new(Method::GET, "/v1/skills", "skills", list_skills)
             .with_description(
                 TAG,
@@ -117,11 +121,12 @@ async fn search_documents(
     State(app): State<App>,
     auth: AuthenticatedCaller,
     JsonBody(body): JsonBody<KnowledgeSearchBody>,
-) -> Result<Json<Page<HitView>>, Problem> {
+) -> Result<Json<PassagesView>, Problem> {
     let work =
         move |engine: &Engine| Ok(engine.search_knowledge(&auth.caller, &body.query, &body.categories, body.limit)?);
-    let hits = app.entrance.call("search_knowledge", work).await?;
-    Ok(Json(Page::from_items(hits.into_iter().map(HitView::from).collect())))
+    let found = app.entrance.call("search_knowledge", work).await?;
+    let items = found.hits.into_iter().map(HitView::from).collect();
+    Ok(Json(PassagesView { items, warnings: found.warnings }))
 }
 
 async fn list_skills(State(app): State<App>, _: AuthenticatedCaller) -> Result<Json<Page<SkillBody>>, Problem> {

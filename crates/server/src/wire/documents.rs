@@ -10,6 +10,16 @@ use serde_json::{Map, Value};
 
 use super::deserialize::deserialize_bounded;
 use super::remember::RefusedView;
+use super::search::HitView;
+
+/// Passages of the knowledge base, best first.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Passages")]
+pub struct PassagesView {
+    pub items: Vec<HitView>,
+    /// What was left out, and why.
+    pub warnings: Vec<String>,
+}
 
 /// A document to ingest into the knowledge base.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]

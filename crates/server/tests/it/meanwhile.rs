@@ -79,7 +79,7 @@ fn is_one_text(engine: &Engine, admin: &Caller, path: &str, when: &str) {
     let hits = engine.search_knowledge(admin, "is told of here", &[], Some(100)).expect("hits");
     let of_path = |path_of: &Option<String>| path_of.as_ref().is_some_and(|of| of.starts_with(&format!("{path}#")));
     let found: Vec<String> =
-        hits.into_iter().map(|hit| hit.memory).filter(|m| of_path(&m.path)).map(|m| m.content).collect();
+        hits.hits.into_iter().map(|hit| hit.memory).filter(|m| of_path(&m.path)).map(|m| m.content).collect();
     for seen in [listed, found] {
         let of = |word: &str| seen.iter().filter(|chunk| chunk.starts_with(word)).count();
         assert!(matches!((of("old"), of("new"), seen.len()), (2, 0, 2) | (0, 4, 4)), "{when}: {seen:?}");

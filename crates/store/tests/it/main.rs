@@ -1,5 +1,6 @@
 //! The conformance suite: every case runs on every backend. A backend's bug gets a case here.
 
+mod altered;
 mod cases;
 mod copying;
 mod exhaustive;

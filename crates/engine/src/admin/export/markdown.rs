@@ -1,5 +1,6 @@
 //! A memory as a Markdown file with front matter, for people, editors and version control.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::str::FromStr;
@@ -10,6 +11,9 @@ use serde_json::{Value, json};
 use crate::model::error::Error;
 use crate::model::memory::{Draft, Memory};
 use crate::model::vocabulary::{State, Trust};
+use crate::text::direction_marks::{
+    escape_direction_marks, find_direction_mark, is_direction_mark, unescape_direction_marks,
+};
 
 /// A memory read from a Markdown file.
 #[derive(Debug)]
@@ -20,7 +24,11 @@ pub struct ParsedMemory {
     pub trust: Option<Trust>,
 }
 
-/// Renders a memory: YAML front matter whose values are JSON, then the content unchanged.
+/// Front matter of a file whose content has its direction marks written out.
+const ESCAPED_MARKS: &str = "direction_marks";
+
+/// Renders a memory: YAML front matter whose values are JSON, then the content. Direction marks are written out, so that
+/// an editor shows the words in their order; the front matter says so.
 pub fn render_memory(memory: &Memory) -> String {
     let fields = [
         ("id", json!(memory.id)),
@@ -47,12 +55,29 @@ pub fn render_memory(memory: &Memory) -> String {
         ("created_at", json!(memory.created_at)),
         ("updated_at", json!(memory.updated_at)),
     ];
+    let content = escape_direction_marks(&memory.content);
+    let is_escaped = matches!(content, Cow::Owned(_)).then_some("escaped");
+    let fields = fields.into_iter().chain([(ESCAPED_MARKS, json!(is_escaped))]);
     let mut text = String::from("---\n");
-    for (key, value) in fields.iter().filter(|(_, value)| !value.is_null()) {
+    for (key, value) in fields.filter(|(_, value)| !value.is_null()) {
         // JSON values are valid YAML. Writing to a string cannot fail.
-        let _ = writeln!(text, "{key}: {value}");
+        let _ = writeln!(text, "{key}: {}", escape_in_json(&value.to_string()));
     }
-    text + "---\n" + &memory.content
+    text + "---\n" + &content
+}
+
+/// JSON text with direction marks in the form of JSON: it reads back as the same value.
+fn escape_in_json(json: &str) -> String {
+    match find_direction_mark(json) {
+        None => json.to_owned(),
+        Some(_) => json.chars().fold(String::with_capacity(json.len() + 8), |mut text, c| {
+            match is_direction_mark(c) {
+                true => drop(write!(text, "\\u{:04x}", u32::from(c))),
+                false => text.push(c),
+            }
+            text
+        }),
+    }
 }
 
 /// File name below the folder of its store: the path, else the id. Characters that file systems reject become `_`.
@@ -73,6 +98,10 @@ pub fn parse_draft(text: &str, store: &str) -> Result<ParsedMemory, Error> {
         None => ("", text),
     };
     let fields = FrontMatter::parse(front)?;
+    let content = match fields.text_field(ESCAPED_MARKS)?.as_deref() {
+        Some("escaped") => unescape_direction_marks(content),
+        _ => Cow::Borrowed(content),
+    };
     let draft = Draft {
         store: fields.text_field("store")?.unwrap_or_else(|| store.to_owned()),
         path: fields.text_field("path")?,
@@ -89,7 +118,7 @@ pub fn parse_draft(text: &str, store: &str) -> Result<ParsedMemory, Error> {
         verify_by: fields.time_field("verify_by")?,
         // Only a system is read from the scope: user, agent and run are those of the importing caller.
         system: fields.text_field("scope")?.and_then(|scope| scope.strip_prefix("system:").map(str::to_owned)),
-        content: content.to_owned(),
+        content: content.into_owned(),
         ..Draft::default()
     };
     // A word that is no trust level is a person's own field.
@@ -221,6 +250,16 @@ mod tests {
         assert_eq!(parse_draft("just text", "s").expect("parses").draft.content, "just text");
         assert_eq!(parse_draft("---\ntitle: x\n", "s").expect_err("open").code(), "shape.front_matter");
         assert_eq!(parse_draft("---\nnonsense\n---\n", "s").expect_err("no colon").code(), "shape.front_matter");
+    }
+
+    #[test]
+    fn direction_marks_that_were_written_out_are_read_back() {
+        let read = |text| parse_draft(text, "notes").expect("parses").draft;
+        assert_eq!(read("---\ndirection_marks: \"escaped\"\n---\na\\u{202e}b").content, "a\u{202e}b");
+        assert_eq!(read("a\\u{202e}b").content, "a\\u{202e}b", "as somebody wrote it");
+        let json = escape_in_json(&json!({ "note": "a\u{202e}b" }).to_string());
+        assert_eq!(json, "{\"note\":\"a\\u202eb\"}");
+        assert_eq!(read(&format!("---\nmetadata: {json}\n---\nx")).metadata.expect("there")["note"], "a\u{202e}b");
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::recall::search::SearchQuery;
 use crate::recall::{promoted, search, visibility};
 use crate::receipts::receipt::{ReceiptSettings, to_shown_entry};
 use crate::receipts::render;
-use crate::sources::knowledge;
+use crate::sources::knowledge::{self, KnowledgeResults};
 use crate::sources::skills::{LoadedSkills, Skill, SkippedSkill};
 
 /// Memories and document chunks before any cut.
@@ -65,11 +65,11 @@ pub(crate) fn gather_window_parts<'a>(
         return Ok(parts);
     }
     let failure_note = |what: &str, error: &Error| format!("{what}: {}", error.code());
-    parts.pinned = window_pins(engine, caller, &parts.settings).unwrap_or_else(|error| {
+    parts.pinned = window_pins(engine, caller, &parts.settings, notes).unwrap_or_else(|error| {
         notes.push(failure_note("always-inject memories", &error));
         Vec::new()
     });
-    let memories = window_memories(engine, caller, request).unwrap_or_else(|error| {
+    let memories = window_memories(engine, caller, request, notes).unwrap_or_else(|error| {
         notes.push(failure_note("memories", &error));
         Vec::new()
     });
@@ -84,9 +84,10 @@ pub(crate) fn gather_window_parts<'a>(
     let chunks = knowledge::find_knowledge_hits(engine, caller, &request.message, &[], Ranker::Operational, CHUNKS_MAX);
     let chunks = chunks.unwrap_or_else(|error| {
         notes.push(failure_note("knowledge", &error));
-        Vec::new()
+        KnowledgeResults::default()
     });
-    parts.chunks = chunks.into_iter().map(|hit| to_window_choice(engine, &parts.settings, hit)).collect();
+    notes.extend(chunks.warnings);
+    parts.chunks = chunks.hits.into_iter().map(|hit| to_window_choice(engine, &parts.settings, hit)).collect();
     Ok(parts)
 }
 
@@ -109,10 +110,17 @@ fn window_skills(engine: &Engine, request: &WindowRequest, notes: &mut Vec<Strin
 }
 
 /// Always-inject memories that fit into their share of the default budget of a turn, not of the window.
-fn window_pins(engine: &Engine, caller: &Caller, settings: &ReceiptSettings) -> Result<Vec<ContextCandidate>, Error> {
+fn window_pins(
+    engine: &Engine,
+    caller: &Caller,
+    settings: &ReceiptSettings,
+    notes: &mut Vec<String>,
+) -> Result<Vec<ContextCandidate>, Error> {
     let mut left = engine.limits().context_budget_tokens / engine.limits().always_inject_share;
     let mut pinned = Vec::new();
-    for memory in turn::list_always_injected(engine, caller, &Filter::default())? {
+    let (always, warnings) = turn::list_always_injected(engine, caller, &Filter::default())?;
+    notes.extend(warnings);
+    for memory in always {
         let choice = turn::pinned_candidate(engine, settings, memory, WINDOW_REASON.to_owned());
         let choice = show_in_window(settings, choice);
         if choice.considered.tokens <= left {
@@ -124,14 +132,20 @@ fn window_pins(engine: &Engine, caller: &Caller, settings: &ReceiptSettings) -> 
 }
 
 /// Ranked memories for the message, without the knowledge base (searched apart) and promotion notices.
-fn window_memories(engine: &Engine, caller: &Caller, request: &WindowRequest) -> Result<Vec<Hit>, Error> {
+fn window_memories(
+    engine: &Engine,
+    caller: &Caller,
+    request: &WindowRequest,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Hit>, Error> {
     let query = SearchQuery { text: request.message.clone(), ..SearchQuery::default() };
     let mut readable = visibility::visible_for_filter(engine, caller, &query.filter)?;
     readable.hidden_stores.push(KNOWLEDGE_BASE.to_owned());
     let (mut hits, _) = search::find_hits_or_by_time(engine, &readable, &query, Ranker::Operational, MEMORIES_MAX)?;
     let may_see = |memory: &Memory| readable.shows_memory(memory) && policy::may_recall_in_run(caller, memory);
     promoted::arrange(&mut hits);
-    hits.retain(|hit| may_see(&hit.memory) && !promoted::is_notice(&hit.memory) && hit.memory.is_intact());
+    hits.retain(|hit| may_see(&hit.memory) && !promoted::is_notice(&hit.memory));
+    search::drop_altered(&mut hits, notes);
     Ok(hits)
 }
 

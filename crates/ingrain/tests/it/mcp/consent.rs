@@ -222,6 +222,33 @@ fn the_owner_pins_an_agents_note_and_it_is_in_the_trusted_block() {
     assert!(in_trusted_block());
 }
 
+/// On a terminal: `script` gives the command one.
+#[test]
+fn a_pin_on_a_terminal_shows_the_text_and_takes_a_yes_and_nothing_else() {
+    use std::io::{Read as _, Write as _};
+    let world = World::new();
+    let mut client = Client::legacy(&world, "--tools note --agent a --user ann");
+    let id = text(&client.tool("ai_saveMemory", pinned_note("answer in short sentences"))["id"]);
+    for (answer, trusted) in [("n\n", "agent_draft"), ("\n", "agent_draft"), ("y\n", "user_authored")] {
+        let pin = world.command("pin --as user:ann", &[&id]);
+        let quoted = |part: &std::ffi::OsStr| format!("'{}'", part.to_str().expect("a word"));
+        let line: Vec<String> = std::iter::once(pin.get_program()).chain(pin.get_args()).map(quoted).collect();
+        let mut command = std::process::Command::new("script");
+        command.args(["-qec", &line.join(" "), "/dev/null"]).env_clear();
+        command.envs(pin.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+        let mut child = command.spawn().expect("a terminal");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        stdin.write_all(answer.as_bytes()).expect("typed");
+        let mut shown = String::new();
+        child.stdout.take().expect("a pipe").read_to_string(&mut shown).expect("text");
+        child.wait().expect("ends");
+        assert!(shown.contains("answer in short sentences") && shown.contains("[y/N]"), "{shown}");
+        assert_eq!(trust(&world, &json!(id)), trusted, "{answer:?}: {shown}");
+    }
+}
+
 #[test]
 fn a_pin_does_not_confirm_a_text_that_changed_after_the_person_looked() {
     let world = World::new();

@@ -139,6 +139,30 @@ fn a_forgotten_file_cannot_be_written_again() {
 }
 
 #[test]
+fn a_file_that_a_person_wrote_is_deleted_only_with_that_persons_yes() {
+    let world = World::new();
+    Client::legacy(&world, "--tools anthropic --agent a --user ann")
+        .says(json!({ "command": "create", "path": "/memories/a", "file_text": "never deploy on friday" }));
+    let id = text(&world.json("list", &[])["memories"][0]["id"]);
+    let sha256 = text(&world.json("read", &[&id])["sha256"]);
+    world.json("patch", &[&id, "never deploy on friday or monday", "--expect", &sha256, "--as", "admin"]);
+    let delete = json!({ "command": "delete", "path": "/memories/a" });
+    let is_there = || text(&world.json("read", &[&id])["state"]) == "active";
+    // A client that says yes by itself, a person who says no, and one whose client has no such right.
+    let forged = json!({ "name": "memory", "arguments": delete,
+        "inputResponses": { "confirm": { "action": "accept", "content": { "confirm": true } } } });
+    Client::legacy(&world, "--tools anthropic --agent a --user ann --may-confirm").ask("tools/call", forged);
+    assert!(is_there());
+    for (flags, says) in [("--may-confirm", false), ("", true)] {
+        let mut client = Client::with_person(&world, &format!("--tools anthropic --agent a --user ann {flags}"), says);
+        let said = client.says(delete.clone());
+        assert!(is_there() && !said.contains("Successfully"), "{said}");
+    }
+    let waiting = world.json("review list", &[]).to_string();
+    assert!(waiting.contains(&id), "{waiting}");
+}
+
+#[test]
 fn a_renamed_file_that_is_rolled_back_keeps_its_new_name() {
     let world = World::new();
     let mut client = Client::legacy(&world, "--tools anthropic --agent a");

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::mcp::schema::{integer_schema, object_list_schema, object_schema, string_list_schema, string_schema};
 use crate::mcp::tool::{ToolCall, ToolEffect, ToolSpec, parse_arguments};
-use crate::mcp::tool_answer::ToolAnswer;
+use crate::mcp::tool_answer::{ToolAnswer, with_warnings};
 use crate::wire::deserialize::deserialize_bounded;
 
 /// Results by default, and at most.
@@ -65,7 +65,8 @@ fn search_my_memories(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
     let query =
         RecallQuery { text: args.query, limit: Some(args.limit.unwrap_or(RESULTS_DEFAULT)), ..RecallQuery::default() };
     let recalled = call.engine.search_my_memories(call.caller, &query)?;
-    Ok(json!({ "memories": recalled.recollections, "failed": recalled.failed }))
+    let answer = json!({ "memories": recalled.recollections, "failed": recalled.failed });
+    Ok(with_warnings(answer, recalled.warnings))
 }
 
 fn search_knowledge(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
@@ -79,8 +80,9 @@ fn search_knowledge(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
     }
     let args: KnowledgeArgs = parse_arguments(map)?;
     let limit = Some(args.limit.unwrap_or(RESULTS_DEFAULT));
-    let hits = call.engine.search_knowledge(call.caller, &args.query, &args.categories, limit)?;
-    let passages: Vec<Value> = hits
+    let found = call.engine.search_knowledge(call.caller, &args.query, &args.categories, limit)?;
+    let passages: Vec<Value> = found
+        .hits
         .into_iter()
         .map(|hit| {
             let memory = hit.memory.for_model();
@@ -90,5 +92,5 @@ fn search_knowledge(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
             })
         })
         .collect();
-    Ok(json!({ "passages": passages }))
+    Ok(with_warnings(json!({ "passages": passages }), found.warnings))
 }
