@@ -19,7 +19,9 @@ use serde_json::{Map, Value, json};
 
 use super::script::{DRAFTS, Done, PATHS, Script, TOPICS};
 
-const STORES: [&str; 12] = [
+const STORES: [&str; 14] = [
+    "project_memory",
+    "project_memory",
     "user_memory",
     "user_memory",
     "user_notes",
@@ -71,6 +73,7 @@ impl Script {
         };
         let kinds = match store {
             "user_memory" | "user_notes" => vec![Kind::UserPreference],
+            "project_memory" => vec![Kind::Decision, Kind::WorkspaceConvention, Kind::Lesson],
             "workspace_runbooks" | DRAFTS => vec![Kind::Runbook, Kind::ServiceContext],
             "agent_layers" | "layers" => vec![Kind::Lesson, Kind::Note],
             _ => vec![Kind::Note, Kind::ConversationNote, Kind::Decision],

@@ -24,8 +24,15 @@ impl Script {
 
     /// Ann's own words, at a path or with a hint that an agent may have used.
     fn person_save(&mut self) -> Done {
-        let store =
-            self.choose(&["user_memory", "user_memory", "user_notes", "user_notes", "conversation_memory", DRAFTS]);
+        let store = self.choose(&[
+            "user_memory",
+            "user_memory",
+            "user_notes",
+            "user_notes",
+            "conversation_memory",
+            "project_memory",
+            DRAFTS,
+        ]);
         let topic = self.choose(&TOPICS);
         let by_hint = store == "user_notes" && self.chance(2);
         let draft = Draft {
@@ -34,6 +41,7 @@ impl Script {
             path: (!by_hint).then(|| self.choose(&PATHS).to_owned()),
             kind: match store {
                 DRAFTS => Some(Kind::Runbook),
+                "project_memory" => Some(Kind::Decision),
                 "conversation_memory" => Some(Kind::Note),
                 _ => None,
             },
@@ -115,7 +123,7 @@ impl Script {
     fn person_import(&mut self) -> Done {
         let importer = if self.chance(3) { self.admin.clone() } else { self.ann.clone() };
         let Some(memory) = self.any_memory(&importer) else { return Ok(false) };
-        let store = self.choose(&["user_memory", "user_notes", "conversation_memory"]);
+        let store = self.choose(&["user_memory", "user_notes", "conversation_memory", "project_memory"]);
         let text = markdown::render_memory(&memory).replace(&format!("\"{}\"", memory.store), &format!("\"{store}\""));
         self.note(format!("{} imports {} into {store}", importer.principal, memory.id));
         // The file names its pin, so what it is imported into is pinned by the importer.
@@ -130,7 +138,7 @@ impl Script {
     }
 
     fn admin_save(&mut self) -> Done {
-        let store = self.choose(&["workspace_runbooks", "user_memory", "conversation_memory"]);
+        let store = self.choose(&["workspace_runbooks", "user_memory", "conversation_memory", "project_memory"]);
         let topic = self.choose(&TOPICS);
         let draft = Draft {
             store: store.to_owned(),

@@ -68,9 +68,11 @@ impl Script {
         };
         engine.create_store(&admin, drafts).expect("a store");
         let grants = || [("bay".to_owned(), Grant::Manage)].into_iter().collect();
-        let agent = Caller { user: Some("ann".to_owned()), grants: grants(), ..Caller::agent(tenant, "triage") };
-        let ann = Caller { grants: grants(), ..Caller::user(tenant, "ann") };
-        let rita = Caller { grants: grants(), ..Caller::reviewer(tenant, "rita") };
+        let in_project = |caller: Caller| Caller { grants: grants(), project: Some("kelp-farm".to_owned()), ..caller };
+        let agent = in_project(Caller { user: Some("ann".to_owned()), ..Caller::agent(tenant, "triage") });
+        let ann = in_project(Caller::user(tenant, "ann"));
+        let rita = in_project(Caller::reviewer(tenant, "rita"));
+        let admin = in_project(admin);
         Script {
             engine,
             seed,
