@@ -246,30 +246,34 @@ fn characters_that_turn_the_direction_of_text_are_written_out_for_models_and_in_
     let mut client = crate::mcp::client::Client::legacy(&world, "--tools core,note,lesson,anthropic --agent a");
     let mut draft = crate::mcp::protocol::draft("crane", content);
     draft["metadata"] = json!({ "note": content });
-    client.tool("memory_remember", draft);
+    let id = text(&client.tool("memory_remember", draft)["document_id"]);
     client.says(json!({ "command": "create", "path": "/memories/crane", "file_text": content }));
     for (tool, arguments) in [
         ("memory_search", json!({ "query": "cranes" })),
-        ("memory_read", json!({ "path": "crane" })),
+        ("memory_read", json!({ "document_id": id })),
         ("memory_list", json!({ "store_slug": "conversation_memory" })),
-        ("memory_history", json!({ "path": "crane" })),
+        ("memory_history", json!({ "document_id": id })),
         ("memory", json!({ "command": "view", "path": "/memories/crane" })),
     ] {
         let answer = client.call(tool, arguments).to_string();
         assert!(!answer.contains(mark), "{tool}: {answer}");
     }
-    let read = client.tool("memory_read", json!({ "path": "crane" }));
+    let read = client.tool("memory_read", json!({ "document_id": id }));
     assert_eq!(text(&read["content"]), "cranes \\u{202e}desaerg are");
     let uri = json!({ "uri": "memory://stores/conversation_memory/docs/crane" });
     let resource = client.ask("resources/read", uri).to_string();
     assert!(resource.contains("desaerg") && !resource.contains(mark), "{resource}");
     // A file for people shows the words in their order.
     let folder = world.home().join("files");
-    world.json("export --as agent:a --format markdown --output", &[folder.to_str().expect("a path")]);
-    let file = std::fs::read_to_string(folder.join("agent_files/crane.md")).expect("a file");
+    world.json("export --format markdown --output", &[folder.to_str().expect("a path")]);
+    let list = |folder: &std::path::Path| -> Vec<std::path::PathBuf> {
+        std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()).collect()
+    };
+    let files = list(&list(&folder.join("conversation_memory"))[0]);
+    let file = std::fs::read_to_string(&files[0]).unwrap_or_else(|error| panic!("{error}: {files:?}"));
     assert!(file.contains("cranes \\u{202e}desaerg") && !file.contains(mark), "{file}");
     let part = world.home().join("CLAUDE.md");
-    world.json("export --as agent:a --format claude-md --output", &[part.to_str().expect("a path")]);
+    world.json("export --format claude-md --output", &[part.to_str().expect("a path")]);
     let part = std::fs::read_to_string(part).expect("a file");
     assert!(!part.contains(mark), "{part}");
 }
