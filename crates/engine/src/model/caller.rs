@@ -171,7 +171,7 @@ impl Caller {
     }
 
     /// Whether this is the caller's project, or one that was merged into it. `None`: outside of projects.
-    pub(crate) fn is_in_project(&self, project: Option<&str>) -> bool {
+    pub fn is_in_project(&self, project: Option<&str>) -> bool {
         self.project.as_deref() == project
             || project.is_some_and(|name| self.merged_projects.iter().any(|merged| merged == name))
     }

@@ -26,7 +26,8 @@ pub struct ExportArgs {
     /// File or folder to write; default: a name made of the time, in exports/ of the home
     #[arg(long, short, value_name = "PATH")]
     output: Option<PathBuf>,
-    /// Only this store (repeatable)
+    /// Only this store (repeatable). Default: all; for claude-md and agents-md the project's, else your own; with
+    /// --project, markdown writes that project only
     #[arg(long, value_name = "SLUG")]
     store: Vec<String>,
     /// Allow an output path outside the home
@@ -75,6 +76,15 @@ impl ExportArgs {
             let memories = format_count(memories, "memory", "memories");
             format!("{} {memories} to {}", job.output.paint(Tone::Good, "exported"), path.display())
         })
+    }
+
+    /// Folder of the file to write, for the formats that are about one project.
+    pub fn folder(&self) -> Option<PathBuf> {
+        if !matches!(self.format, ExportFormat::ClaudeMd | ExportFormat::AgentsMd) {
+            return None;
+        }
+        let path = std::path::absolute(self.output.as_ref()?).ok()?;
+        if path.is_dir() { Some(path) } else { path.parent().map(Path::to_owned) }
     }
 
     /// Path to write to; refused outside the home unless `--output-anywhere` is given.
@@ -174,10 +184,19 @@ fn export_markdown(
     progress: &mut ProgressCounter<'_>,
 ) -> Result<Counts, Failure> {
     let mut counts = Counts::new();
-    job.session.engine.export(&job.session.caller, stores, |piece| -> Result<(), Failure> {
+    let caller = &job.session.caller;
+    job.session.engine.export(caller, stores, |piece| -> Result<(), Failure> {
         // Stores, reviews, bans and runs have no Markdown form; the other formats contain them.
         let ExportPiece::Memory(story) = piece else { return Ok(()) };
         let memory = Memory { content: story.content, ..story.memory };
+        // Of one project, when one is named: an admin sees them all.
+        let is_left_out = match &memory.scope {
+            Scope::Project { project } => !caller.is_in_project(Some(project)),
+            _ => true,
+        };
+        if caller.project.is_some() && is_left_out {
+            return Ok(());
+        }
         let path = folder.join(markdown_path(&memory));
         let failed = |error: std::io::Error| write_failure(&path, &error);
         path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(failed)?;

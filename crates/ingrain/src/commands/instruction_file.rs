@@ -7,7 +7,7 @@ use std::path::Path;
 use engine::ExportPiece;
 use engine::model::memory::Memory;
 use engine::model::scope::Scope;
-use engine::model::store::find_builtin_store;
+use engine::model::store::{PROJECT_MEMORY, find_builtin_store};
 use engine::model::vocabulary::State;
 use engine::policy::scope_for;
 
@@ -51,8 +51,11 @@ pub fn export_section(
 }
 
 /// Name in the heading.
-fn name_of(_job: &Job<'_>, store: &str) -> String {
-    format!("`{store}`")
+fn name_of(job: &Job<'_>, store: &str) -> String {
+    match &job.session.caller.project {
+        Some(project) if store == PROJECT_MEMORY => format!("project `{project}`"),
+        _ => format!("`{store}`"),
+    }
 }
 
 /// Active memories of the store in the caller's own scope, by path.
@@ -68,12 +71,16 @@ fn collect_memories(job: &Job<'_>, store: &str, progress: &mut ProgressCounter<'
     };
     // An admin sees the scopes of all callers; a file is about one.
     let own: Scope = scope_for(caller, kind, job.global.system.as_deref())?;
+    let is_own = |scope: &Scope| match scope {
+        Scope::Project { project } => caller.is_in_project(Some(project)),
+        scope => *scope == own,
+    };
     let now = engine.clock.now();
     let mut memories = Vec::new();
     engine.export(caller, &[store.to_owned()], |piece| -> Result<(), Failure> {
         let ExportPiece::Memory(story) = piece else { return Ok(()) };
         let memory = Memory { content: story.content, ..story.memory };
-        if memory.state == State::Active && memory.scope == own && !memory.is_expired(now) {
+        if memory.state == State::Active && is_own(&memory.scope) && !memory.is_expired(now) {
             memories.push(memory);
             progress.count_piece();
         }

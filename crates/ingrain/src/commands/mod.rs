@@ -56,10 +56,10 @@ pub mod verify;
 
 use crate::assemble::Session;
 use crate::cli::{Cli, Command, GlobalArgs};
-use crate::config::{Environment, LoadedConfig, load_before_init, load_config};
+use crate::config::{Config, Environment, LoadedConfig, load_before_init, load_config};
 use crate::error::Failure;
 use crate::output::Output;
-use crate::project as project_of;
+use crate::project::{OF_FOLDER, ProjectFinder, ProjectSource};
 
 /// Context of a running command.
 pub struct Job<'a> {
@@ -105,6 +105,21 @@ pub fn run(cli: Cli, environment: &Environment, output: &Output) -> Result<(), F
     }
 }
 
+/// The project of a call: as set, or that of the folder it is about. Files of a repository belong to its project.
+fn project_of_call(command: &Command, config: &Config, environment: &Environment) -> Result<String, Failure> {
+    let finder = ProjectFinder::new(config, environment);
+    let (folder, named_only) = match (config.project.as_str(), command) {
+        (OF_FOLDER, _) => (std::env::current_dir().ok(), false),
+        ("", Command::Import(import)) => (import.folder(), true),
+        ("", Command::Export(export)) => (export.folder(), true),
+        (named, _) => return Ok(named.to_owned()),
+    };
+    let found = folder.map_or(Ok(None), |folder| finder.find(&folder))?;
+    // A folder that is no repository and names no project is just where the file happens to be.
+    let found = found.filter(|found| !named_only || found.source != ProjectSource::Folder);
+    Ok(found.map_or_else(String::new, |found| found.name))
+}
+
 fn run_with_session(
     command: Command,
     loaded: &LoadedConfig,
@@ -114,10 +129,7 @@ fn run_with_session(
 ) -> Result<(), Failure> {
     let skills = crate::skills::install_folder(&loaded.config);
     let mut config = loaded.config.clone();
-    if config.project == project_of::OF_FOLDER {
-        config.project =
-            project_of::of_working_folder(&config, environment)?.map_or_else(String::new, |found| found.name);
-    }
+    config.project = project_of_call(&command, &config, environment)?;
     if matches!(command, Command::Search(_) | Command::Context(_)) {
         // The process answers one query and ends: building the index in memory would not pay off.
         config.sqlite.index_mib = 0;

@@ -119,15 +119,6 @@ impl ProjectFinder {
     }
 }
 
-/// The project of the working directory.
-pub fn of_working_folder(config: &Config, environment: &Environment) -> Result<Option<FoundProject>, Failure> {
-    match std::env::current_dir() {
-        Ok(folder) => ProjectFinder::new(config, environment).find(&folder),
-        // A working directory that was deleted is no project.
-        Err(_) => Ok(None),
-    }
-}
-
 fn canonical(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }

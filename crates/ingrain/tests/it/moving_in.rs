@@ -202,7 +202,10 @@ fn a_repository_gives_its_instruction_files_and_a_copy_counts_once() {
     let done = world.json("import --yes", &[files.0.path().to_str().expect("utf-8")]);
     assert_eq!(column_of(&done["formats"]), ["claude-md", "agents-md", "cursor-rules"], "{done}");
     assert_eq!((&done["imported"], &done["unchanged"]), (&json!(4), &json!(3)), "the link's text is known: {done}");
-    assert_eq!(text(&read(&world, "cursor/rules/go-mdc/intro")["recall_hint"]), "Go rules");
+    assert_eq!(
+        text(&world.json("read --store project_memory", &["cursor/rules/go-mdc/intro"])["recall_hint"]),
+        "Go rules"
+    );
     let below = world.json("import --yes", &[&files.at("api/CLAUDE.md")]);
     assert_eq!(plan(&below), [("save".to_owned(), "api/claude-md/commands".to_owned())], "not the root's `Commands`");
 }

@@ -294,3 +294,48 @@ fn a_wrong_store_or_kind_is_answered_with_the_right_ones() {
     assert_eq!(entry("project_memory")["writable"], json!(true), "{stores}");
     assert_eq!(entry("workspace_runbooks")["writable"], json!(false), "{stores}");
 }
+
+#[test]
+fn files_of_a_repository_move_into_its_project_and_out_again() {
+    let world = World::new();
+    let shop = repository(&world, "shop", "https://github.com/acme/shop");
+    save(&world, OTHER, "services/ledger", "the ledger closes at midnight");
+    let file = shop.join("CLAUDE.md");
+    fs::write(&file, "# Shop\n\n## Style\n\nTabs, not spaces.\n").expect("written");
+    world.json("import --yes", &[file.to_str().expect("utf-8")]);
+    let found = world.json(&format!("list --as agent:two {SHOP} --store project_memory"), &[]);
+    assert_eq!(column(&found["memories"], "path"), ["claude-md/style"], "{found}");
+    save(&world, SHOP, "services/checkout", "checkout needs the flag FAST_CART");
+    let out = shop.join("AGENTS.md");
+    world.json("export --format agents-md --output-anywhere --output", &[out.to_str().expect("utf-8")]);
+    let text_of = fs::read_to_string(&out).expect("written");
+    assert!(text_of.contains("Tabs, not spaces") && text_of.contains("FAST_CART"), "{text_of}");
+    assert!(text_of.contains("github.com/acme/shop") && !text_of.contains("midnight"), "{text_of}");
+    let folder = world.home().join("exports/shop");
+    world.json(&format!("export --format markdown {SHOP} --output"), &[folder.to_str().expect("utf-8")]);
+    assert!(folder.join("project_memory").is_dir() && !folder.join("workspace_conventions").exists());
+}
+
+/// The three commands under "Start" in the README, in a fresh home.
+#[test]
+fn the_second_session_of_the_readme_knows_what_the_first_one_saved() {
+    let readme = include_str!("../../../../README.md");
+    let start = readme.split("## Start").nth(1).and_then(|text| text.split("```sh\n").nth(1)).expect("commands");
+    let commands: Vec<&str> = start.split("```").next().expect("commands").lines().collect();
+    let [install, remember, context] = commands.as_slice() else { panic!("three commands: {commands:?}") };
+    assert!(install.starts_with("cargo install --locked --path crates/ingrain"), "{install}");
+    let place = tempfile::tempdir().expect("a folder");
+    let home = place.path().join("home");
+    let folder = home.join("work/shop");
+    fs::create_dir_all(folder.join(".git")).expect("made");
+    let program = PathBuf::from(env!("CARGO_BIN_EXE_ingrain"));
+    let run = |line: &str| {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", line]).env_clear().env("HOME", &home).env("USER", "ann").current_dir(&folder);
+        let done = command.env("PATH", program.parent().expect("a folder")).output().expect("runs");
+        assert!(done.status.success(), "{line}: {}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8_lossy(&done.stdout).into_owned()
+    };
+    run(remember);
+    assert!(run(context).contains("checkout needs the flag FAST_CART"), "the second session knows it");
+}

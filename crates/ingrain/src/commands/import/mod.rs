@@ -4,12 +4,13 @@ mod gather;
 mod own_export;
 mod preview;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use engine::model::caller::Caller;
 use engine::model::memory::{Draft, Evidence};
 use engine::model::refusal::Refusal;
+use engine::model::store::PROJECT_MEMORY;
 use engine::model::vocabulary::{EvidenceKind, Role};
 use engine::text::plural::format_count;
 use engine::{ImportAction, ImportedDraft, KeptMemory, PlannedDraft, Remembered, SOURCE_FIELD};
@@ -30,7 +31,8 @@ pub struct ImportArgs {
     /// Markdown, JSONL, a repository (its instruction files), or an export of Ingrain
     #[arg(value_name = "PATH", required_unless_present_any = ["list", "undo"])]
     paths: Vec<PathBuf>,
-    /// Store to save in. Default: your own user_memory; for an export of Ingrain, the store it names
+    /// Store to save in. Default: project_memory for files of a repository, else your own user_memory; for an export of
+    /// Ingrain, the store it names
     #[arg(long, value_name = "SLUG")]
     store: Option<String>,
     /// Format of the files; default: recognised
@@ -73,6 +75,12 @@ impl ImportArgs {
                 Err(Failure::user_error("usage", message).with_hint("run `ingrain import` once for each"))
             }
         }
+    }
+
+    /// Folder of the first file: the repository that the files are of.
+    pub fn folder(&self) -> Option<PathBuf> {
+        let path = std::path::absolute(self.paths.first()?).ok()?;
+        if path.is_dir() { Some(path) } else { path.parent().map(Path::to_owned) }
     }
 
     fn import_own(&self, job: &Job<'_>, paths: &[PathBuf]) -> Result<(), Failure> {
@@ -165,9 +173,10 @@ fn save_planned(job: &Job<'_>, preview: &mut Preview, drafts: Vec<ImportedDraft>
     Ok(())
 }
 
-/// Store of an import that names none: the caller's own. Never a store that every agent of the workspace trusts.
+/// Store of an import that names none: the project's, else the caller's own. Never a store that every agent of the workspace trusts.
 pub(super) fn default_store(caller: &Caller) -> Result<String, Failure> {
     match caller {
+        Caller { project: Some(_), .. } => Ok(PROJECT_MEMORY.to_owned()),
         Caller { user: Some(_), .. } => Ok("user_memory".to_owned()),
         Caller { conversation: Some(_), .. } => Ok("conversation_memory".to_owned()),
         _ => Err(Failure::user_error("shape.store_missing", "no store given, and the caller has no default store")
