@@ -18,6 +18,7 @@ mod others;
 #[cfg(feature = "otlp")]
 mod otlp;
 mod postgres;
+mod projects;
 mod reference;
 mod reviews;
 mod shape;
