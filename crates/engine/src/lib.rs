@@ -42,6 +42,7 @@ pub use admin::verification::{
 };
 pub use consent::{Answer, AskedQuestion, ConsentRequest};
 pub use context::diagnose::{Diagnosis, SessionMemory, SessionReceipt, SessionReport};
+pub use context::session_start::{SessionStart, SessionStartRequest};
 pub use context::turn::{Context, ContextRequest, RECEIPT_PENDING};
 pub use context::window::{Message, Window, WindowCut, WindowRequest};
 pub use model::run::{Run, RunOutcome};

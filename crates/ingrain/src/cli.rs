@@ -9,7 +9,7 @@ use toml::Value;
 use crate::caller::{Identity, SystemGrant};
 use crate::commands::{
     bench, completions, config, connect, context, copy, diagnose, doctor, episodes, events, export, forget, history,
-    import, ingest, key, layers, list, mcp, memory, migrate, owners, patch, pin, pipeline, project, propose,
+    hook, import, ingest, key, layers, list, mcp, memory, migrate, owners, patch, pin, pipeline, project, propose,
     quarantine, read, recall, receipt, redact, remember, repair, review, rollback, run, scan, search, serve, store,
     tenant, verify,
 };
@@ -52,10 +52,11 @@ enum FrequentCommand {
     Remember(remember::RememberArgs),
     Search(search::SearchArgs),
     Context(context::ContextArgs),
+    Hook(hook::HookArgs),
 }
 
 // Names of the variants of `FrequentCommand`; a test compares them.
-const FREQUENT_COMMANDS: [&str; 3] = ["remember", "search", "context"];
+const FREQUENT_COMMANDS: [&str; 4] = ["remember", "search", "context", "hook"];
 
 impl From<FrequentCommand> for Command {
     fn from(command: FrequentCommand) -> Command {
@@ -63,6 +64,7 @@ impl From<FrequentCommand> for Command {
             FrequentCommand::Remember(args) => Command::Remember(args),
             FrequentCommand::Search(args) => Command::Search(args),
             FrequentCommand::Context(args) => Command::Context(args),
+            FrequentCommand::Hook(args) => Command::Hook(args),
         }
     }
 }
@@ -79,6 +81,11 @@ pub enum Command {
     Connect(connect::ConnectArgs),
     /// Undo `connect`: restore the clients' configuration files as they were
     Disconnect(connect::disconnect::DisconnectArgs),
+    /// Called by the hooks of coding agents; `hook log` shows what they did
+    ///
+    /// Tells a new session what is known, finds the memories for a prompt, and keeps what happened. `connect` installs
+    /// the hooks.
+    Hook(hook::HookArgs),
     /// Save a memory
     Remember(remember::RememberArgs),
     /// Search memories, best match first; without a query, rank by trust, kind and age

@@ -30,6 +30,10 @@ const SUMMARY_TIMEOUT_MS: u64 = 10_000;
 /// Timeout of the classifier endpoint. The save waits for it; on timeout the rules decide alone.
 const CLASSIFIER_TIMEOUT_MS: u64 = 2_000;
 
+/// Time limit of a hook. Longer than the wait for a receipt on a busy disk (2 s), shorter than the least limit of a
+/// client (3 s, Codex at the end of a session).
+const HOOK_TIMEOUT_MS: u64 = 2_500;
+
 /// All settings. An empty string means "not set".
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -73,6 +77,8 @@ pub struct Config {
     pub scanner: ScannerSettings,
     pub skills: SkillSettings,
     pub knowledge: KnowledgeSettings,
+    /// Hooks of coding agents.
+    pub hooks: HookSettings,
     pub limits: Limits,
     /// HTTP server.
     pub server: ServerConfig,
@@ -162,6 +168,25 @@ pub struct SkillSettings {
 pub struct KnowledgeSettings {
     /// Document categories an agent may search, by agent name; an agent without an entry searches all.
     pub categories: BTreeMap<String, Vec<String>>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HookSettings {
+    /// Whether a new session is told what is known of its project.
+    pub session_start: bool,
+    /// Whether a prompt gets the memories that it asks for.
+    pub prompt: bool,
+    /// Whether the turns of sessions are kept as episodes of the project.
+    pub capture: bool,
+    /// Longest run of a hook, in milliseconds; then it gives up and the client goes on.
+    pub timeout_ms: u64,
+    /// Turns that one hook keeps at most; of more, the latest.
+    pub turns_max: usize,
+    /// Longest text of a kept turn, in bytes; the rest is cut.
+    pub turn_bytes_max: usize,
+    /// Longest kept answer of a tool, in bytes; the rest is cut.
+    pub result_bytes_max: usize,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -275,7 +300,7 @@ fn load_from(global: &GlobalArgs, environment: &Environment, must_exist: bool) -
         return Err(setting_layers::invalid_setting(name, "its value is not UTF-8"));
     }
     // The home comes first: the default path of config.toml depends on it.
-    let home = resolve_home(global, environment)?;
+    let home = home_folder(global, environment)?;
     let file = config_path(global, environment, &home);
     let defaults = Config::defaults(home, environment);
     let text = read_config_file(&file, must_exist)?;
@@ -348,6 +373,15 @@ impl Config {
             },
             skills: SkillSettings { folders: Vec::new() },
             knowledge: KnowledgeSettings { categories: BTreeMap::new() },
+            hooks: HookSettings {
+                session_start: true,
+                prompt: true,
+                capture: true,
+                timeout_ms: HOOK_TIMEOUT_MS,
+                turns_max: 60,
+                turn_bytes_max: 4_000,
+                result_bytes_max: 600,
+            },
             limits: Limits::default(),
             server: ServerConfig::default(),
             roles: Role::ALL.iter().map(|role| (*role, all_rules())).collect(),
@@ -365,7 +399,7 @@ impl Config {
 }
 
 /// Home: `--home`, `INGRAIN_HOME`, or the XDG data directory.
-fn resolve_home(global: &GlobalArgs, environment: &Environment) -> Result<PathBuf, Failure> {
+pub fn home_folder(global: &GlobalArgs, environment: &Environment) -> Result<PathBuf, Failure> {
     let xdg =
         || environment.get_path("XDG_DATA_HOME").filter(|path| path.is_absolute()).map(|path| path.join("ingrain"));
     let user = || environment.get_path("HOME").map(|path| path.join(".local/share/ingrain"));

@@ -50,6 +50,8 @@ fn main() -> ExitCode {
             output.print_note(help.render().to_string().trim_end());
             Err(Failure::AlreadyReported(USAGE_EXIT_CODE))
         }
+        // For a client, any other exit code may mean "stop".
+        Err(_) if commands::hook::is_hook_call(&arguments) => Ok(()),
         Err(usage) => Err(Failure::from_clap_error(&usage)),
     };
     match done {

@@ -99,6 +99,12 @@ const ONLY_HERE: &[&str] = &[
     // The files of the clients on this machine.
     "connect",
     "disconnect",
+    // Called by clients on this machine; what they tell comes from `context`.
+    "hook claude-code",
+    "hook codex",
+    "hook cursor",
+    "hook gemini",
+    "hook log",
     "serve",
     "mcp",
     // Needs the URL of the database owner, before a server runs.

@@ -2,6 +2,7 @@
 //!
 //! - `turn.rs`: the memory block of one turn (`Engine::context`) and its receipt. **Budget order of a turn**:
 //!   `choose_within_budget` (always-inject memories within their share, then ranked memories)
+//! - `session_start.rs`: what a new session is told before its first turn (`Engine::session_start`)
 //! - `decision_points.rs`: presets of a turn's search for the decision points of an agent (`--for task`)
 //! - `window/mod.rs`: all messages of one model call (`Engine::working_memory`)
 //! - `window/gather.rs`: collects skills, pinned memories, memories and document chunks for a window
@@ -14,5 +15,6 @@
 
 pub mod decision_points;
 pub(crate) mod diagnose;
+pub(crate) mod session_start;
 pub(crate) mod turn;
 pub(crate) mod window;

@@ -183,10 +183,15 @@ impl Engine {
         debug_assert!(tokens <= settings.budget_tokens, "a context never passes its budget");
         let candidates = choices.into_iter().map(|choice| choice.considered).collect();
         let outcome = commit_receipt(self, caller, &request.message, settings, candidates, &text, tokens, skipped);
-        let ReceiptOutcome { receipt: Receipt { candidates, mut skipped, .. }, id, warning } = outcome;
-        skipped.extend(warning);
-        Ok(Context { text, tokens, candidates, receipt: id, skipped })
+        Ok(to_context(outcome, text, tokens))
     }
+}
+
+/// The answer for a rendered text whose receipt was committed.
+pub(crate) fn to_context(outcome: ReceiptOutcome, text: String, tokens: usize) -> Context {
+    let ReceiptOutcome { receipt: Receipt { candidates, mut skipped, .. }, id, warning } = outcome;
+    skipped.extend(warning);
+    Context { text, tokens, candidates, receipt: id, skipped }
 }
 
 /// Retrieves the candidates and decides which are shown. Without side effects, so that `diagnose` can use it.
@@ -315,7 +320,7 @@ fn find_ranked(
 ///
 /// A memory that does not fit is skipped, and a smaller one below it may still be shown. All candidates are returned,
 /// each with its reason, for the receipt.
-fn choose_within_budget(
+pub(crate) fn choose_within_budget(
     engine: &Engine,
     settings: &ReceiptSettings,
     always: Vec<Memory>,

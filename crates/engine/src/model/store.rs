@@ -58,6 +58,7 @@ pub const BUILTIN_STORES: &[BuiltinStore] = {
         store("conversation_memory", "Drafts of conversations", Conversation, "document", AgentDraft, ReadWrite, true),
         // Created on first use.
         store(PROJECT_MEMORY, "What a project knows", Project, "document", UserAuthored, ReadWrite, false),
+        store(PROJECT_EPISODES, "What happened in a project", Project, "episodic", AgentDraft, ReadWrite, false),
         store("user_memory", "What a person prefers", User, "document", UserAuthored, ReadWrite, false),
         store("lessons", "Lessons of pipelines", Pipeline, "lesson", AgentDraft, ReadWrite, false),
         store("user_notes", "Private notes", User, "note", UserAuthored, ReadWrite, false),
@@ -77,6 +78,8 @@ pub const BUILTIN_STORES: &[BuiltinStore] = {
 
 /// Store that agents in a project share over sessions and clients.
 pub const PROJECT_MEMORY: &str = "project_memory";
+/// Store of the turns of sessions in a project, kept by hooks. Nobody has vouched for their words.
+pub const PROJECT_EPISODES: &str = "project_episodes";
 /// Store of the drafts of one conversation.
 pub const CONVERSATION_MEMORY: &str = "conversation_memory";
 /// Store of the chunks of published documents.
@@ -89,7 +92,7 @@ pub const AUDIT_LOG: &str = "audit_log";
 pub const WORKFLOW_STEPS: &str = "workflow_steps";
 
 /// Stores left out of a search unless the query names them: their many entries would crowd out other memories.
-pub const STORES_BY_NAME_ONLY: &[&str] = &[KNOWLEDGE_DRAFTS, AUDIT_LOG, WORKFLOW_STEPS];
+pub const STORES_BY_NAME_ONLY: &[&str] = &[KNOWLEDGE_DRAFTS, AUDIT_LOG, WORKFLOW_STEPS, PROJECT_EPISODES];
 
 /// Append-only stores: written by their own methods, never changed. Redaction and erasure still apply.
 const LOG_STORES: &[&str] = &[AUDIT_LOG, WORKFLOW_STEPS];

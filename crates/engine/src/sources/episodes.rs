@@ -12,6 +12,7 @@ use crate::model::error::Error;
 use crate::model::guard::{Guard, Place};
 use crate::model::memory::{Draft, Memory};
 use crate::model::turn::Turn;
+use crate::model::vocabulary::State;
 use crate::policy;
 use crate::ports::{Filter, PageRequest, SortOrder, retry};
 use crate::recall::read::cursor_after;
@@ -108,6 +109,41 @@ impl Engine {
         Ok(answers)
     }
 
+    /// Saves the turns of a transcript that are not kept yet: those numbered above the last turn that its session ever
+    /// had in the store. Each turn has a number, in ascending order; of two callers at the same time, one saves a turn.
+    pub fn remember_new_turns(
+        &self,
+        caller: &Caller,
+        store: &str,
+        session: &str,
+        turns: &[Turn],
+    ) -> Result<Vec<Remembered>, Error> {
+        if let Some((at, error)) = self.find_malformed_turn(turns) {
+            return Err(Error::invalid(error.code(), format!("`turns[{at}]`: {error}; none was saved")));
+        }
+        let store = stores::open_store(self, caller, store)?;
+        let place = Place { store: store.slug.clone(), scope: policy::scope_for(caller, store.scope, None)? };
+        let per_commit =
+            if batch::can_save_as_batch(self, caller, &store, &place.scope)? { TURNS_PER_COMMIT } else { 1 };
+        let begun_at = self.clock.now();
+        let mut answers = Vec::with_capacity(turns.len());
+        for group in turns.chunks(per_commit) {
+            answers.extend(retry::retry_lost_race(self, || {
+                erasures::ensure_not_erased_since(self, caller.tenant, begun_at)?;
+                remember_new_group(self, caller, &place, session, group)
+            })?);
+        }
+        Ok(answers)
+    }
+
+    /// Number of the last turn that a session ever had in a store of the caller's, also of one that is forgotten or
+    /// expired by now.
+    pub fn last_turn(&self, caller: &Caller, store: &str, session: &str) -> Result<Option<u32>, Error> {
+        let store = stores::open_store(self, caller, store)?;
+        let place = Place { store: store.slug, scope: policy::scope_for(caller, store.scope, None)? };
+        last_turn_number(self, caller, &place, session, State::ALL.to_vec())
+    }
+
     /// The sessions the caller can see, latest first.
     pub fn sessions(&self, caller: &Caller) -> Result<Vec<SessionSummary>, Error> {
         let mut sessions: BTreeMap<Option<String>, SessionSummary> = BTreeMap::new();
@@ -149,12 +185,42 @@ fn remember_group(
     Ok((batch::remember_batch(engine, caller, place, drafts, guard.as_ref())?, count))
 }
 
+/// Saves those of a group that are numbered above the last turn of the session.
+fn remember_new_group(
+    engine: &Engine,
+    caller: &Caller,
+    place: &Place,
+    session: &str,
+    turns: &[Turn],
+) -> Result<Vec<Remembered>, Error> {
+    let last = last_turn_number(engine, caller, place, session, State::ALL.to_vec())?;
+    let new: Vec<&Turn> = turns.iter().filter(|turn| turn.turn > last).collect();
+    let Some(first) = new.first().and_then(|turn| turn.turn) else { return Ok(Vec::new()) };
+    let guard = Guard::TurnsBefore { place: place.clone(), session: session.to_owned(), turn: first };
+    let mut count = TurnCounter { next: first, is_explicit: true };
+    let draft = |turn: &Turn| Draft { store: place.store.clone(), ..count.next_draft(session, turn) };
+    let drafts: Vec<Draft> = new.into_iter().map(draft).collect();
+    batch::remember_batch(engine, caller, place, drafts, Some(&guard))
+}
+
 /// The number after the last turn of a session.
 fn next_turn_number(engine: &Engine, caller: &Caller, place: &Place, session: &str) -> Result<u32, Error> {
-    let filter = Filter { places: vec![place.clone()], session: Some(session.to_owned()), ..Filter::default() };
+    let last = last_turn_number(engine, caller, place, session, Vec::new())?;
+    Ok(last.map_or(1, |last| last.saturating_add(1)))
+}
+
+/// The highest number of a session's turns in these states; no states mean the active ones.
+fn last_turn_number(
+    engine: &Engine,
+    caller: &Caller,
+    place: &Place,
+    session: &str,
+    states: Vec<State>,
+) -> Result<Option<u32>, Error> {
+    let filter = Filter { places: vec![place.clone()], session: Some(session.to_owned()), states, ..Filter::default() };
     let page = PageRequest { order: SortOrder::LastTurn, after: None, limit: 1 };
     let last = engine.backend.list_memories(&visibility::visible_to(engine, caller)?, &filter, &page)?;
-    Ok(last.first().and_then(|memory| memory.turn).map_or(1, |last| last.saturating_add(1)))
+    Ok(last.first().and_then(|memory| memory.turn))
 }
 
 fn episodes_filter(engine: &Engine) -> Filter {

@@ -112,7 +112,7 @@ fn find_own_project(finder: &ProjectFinder) -> Result<Option<String>, Failure> {
 }
 
 /// The caller is an agent unless `--as` says otherwise, and acts for the user who started its client.
-fn agent_config(config: &Config, agent: Option<String>, chosen: bool) -> Config {
+pub fn agent_config(config: &Config, agent: Option<String>, chosen: bool) -> Config {
     let mut config = config.clone();
     match agent {
         Some(agent) => config.identity = format!("agent:{agent}"),

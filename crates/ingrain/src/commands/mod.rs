@@ -16,6 +16,7 @@ pub mod export;
 mod filter_args;
 pub mod forget;
 pub mod history;
+pub mod hook;
 pub mod import;
 pub mod ingest;
 mod init;
@@ -79,6 +80,7 @@ pub fn run(cli: Cli, environment: &Environment, output: &Output) -> Result<(), F
     match command {
         Command::Completions(command) => return command.run(output),
         Command::Man(command) => return command.run(output),
+        Command::Hook(command) => return command.run(&global, environment, output),
         Command::Scan(command) if !command.needs_database() => return command.run(output),
         _ => {}
     }
@@ -198,6 +200,7 @@ fn run_with_session(
         | Command::Init
         | Command::Connect(_)
         | Command::Disconnect(_)
+        | Command::Hook(_)
         | Command::Doctor(_)
         | Command::Demo
         | Command::Bench(_)

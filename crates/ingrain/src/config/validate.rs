@@ -15,6 +15,10 @@ const COUNT_MAX: i64 = 1_000_000_000;
 const BOUNDS: &[(&str, i64, i64)] = &[
     ("embeddings.dimensions", 0, 65_536),
     ("embeddings.timeout_ms", 1, DAY_MS),
+    ("hooks.result_bytes_max", 0, 16_000),
+    ("hooks.timeout_ms", 100, 60_000),
+    ("hooks.turn_bytes_max", 1, 16_000),
+    ("hooks.turns_max", 0, 1_000),
     ("postgres.connections_max", 1, 10_000),
     ("postgres.exact_max", 0, COUNT_MAX),
     ("postgres.statement_ms", 1, DAY_MS),

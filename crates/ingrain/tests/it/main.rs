@@ -15,6 +15,7 @@ mod episodes;
 mod fields;
 mod flags;
 mod governance;
+mod hooks;
 mod installation;
 mod knowledge;
 mod lessons;

@@ -125,6 +125,12 @@ settings! {
         context_tag_prefix: String = "ingrain".to_owned(),
         /// Fewest tokens of a memory that is shown cut. With less room it is left out: a few words of it would mislead.
         context_cut_tokens_min: usize = 150,
+        /// Tokens of the context of a new session, framing included. It stays in the window for the whole session.
+        session_start_budget_tokens: usize = 1_500,
+        /// Memories in the context of a new session, besides the always-inject ones.
+        session_start_memories_max: usize = 12,
+        /// Earlier sessions whose last answer a new session is shown.
+        session_start_sessions_max: usize = 2,
         /// Always-inject memories per context, newest first.
         always_inject_max: usize = 25,
         /// Divisor: always-inject memories get one part in this many of the budget; the rest is for ranked ones.
