@@ -21,6 +21,28 @@ pub fn local_command(
         return Ok(project_command());
     }
     let mut arguments = server_arguments();
+    arguments.extend(settings_of_call(loaded)?);
+    Ok(ServerAddress::Command { program: own_program(environment)?, arguments })
+}
+
+/// This program with the settings of this call, for hooks.
+pub fn hook_command(
+    loaded: &LoadedConfig,
+    environment: &Environment,
+    scope: ConnectScope,
+) -> Result<ServerAddress, Failure> {
+    match scope {
+        ConnectScope::Project => Ok(ServerAddress::Command { program: "ingrain".to_owned(), arguments: Vec::new() }),
+        ConnectScope::User => {
+            let arguments = settings_of_call(loaded)?;
+            Ok(ServerAddress::Command { program: own_program(environment)?, arguments })
+        }
+    }
+}
+
+/// Flags for the settings of this call that a client would not have.
+fn settings_of_call(loaded: &LoadedConfig) -> Result<Vec<String>, Failure> {
+    let mut arguments = Vec::new();
     let mut add = |flag: &str, value: String| arguments.extend([flag.to_owned(), value]);
     let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string();
     // Settings of config.toml are found again by the server; those of this call are not.
@@ -39,7 +61,7 @@ pub fn local_command(
     if loaded.is_set_outside_file("tenant") {
         add("--tenant", loaded.config.tenant.clone());
     }
-    Ok(ServerAddress::Command { program: own_program(environment)?, arguments })
+    Ok(arguments)
 }
 
 /// The command in a project: the same on every machine.

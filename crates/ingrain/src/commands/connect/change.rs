@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use engine::text::digest::content_sha256;
 use jiff::Timestamp;
 
-use super::clients::Client;
-use super::entry::Addition;
+use super::clients::{Client, Format};
+use super::entry::{Addition, Slot};
 use super::files::ConfigFile;
 use super::manifest::{Connection, Manifest, RecordedAddition};
 use super::{ClientReport, edit, unified_diff};
@@ -64,6 +64,13 @@ impl Plan {
         plan
     }
 
+    /// Plans the change of a file that another plan may have changed meanwhile.
+    pub fn plan_again(&mut self, force: bool, manifest: &Manifest) {
+        if self.status == PlanStatus::Change {
+            self.status = self.plan_change(force, manifest).unwrap_or_else(PlanStatus::Failed);
+        }
+    }
+
     fn plan_change(&mut self, force: bool, manifest: &Manifest) -> Result<PlanStatus, String> {
         let path = self.path.as_ref().ok_or_else(|| match self.project {
             Some(_) => format!("{} has no configuration in a project", self.client.title),
@@ -72,12 +79,15 @@ impl Plan {
         let file = ConfigFile::read(path).map_err(|why| format!("left alone: it {why}"))?;
         let before = file.text.clone().unwrap_or_default();
         let left_alone = |why: String| format!("left alone: it cannot be understood, {why}");
-        let format = self.client.format;
+        let format = Format::of(&file.path);
         let mut entry_there = None;
         let mut as_wanted = true;
         for addition in &self.additions {
             let there = edit::find(format, &before, addition).map_err(left_alone)?;
-            as_wanted &= there.as_ref() == Some(&addition.value());
+            as_wanted &= match addition.slot {
+                Slot::IfMissing => there.is_some(),
+                Slot::Value | Slot::ListItem => there.as_ref() == Some(&addition.value()),
+            };
             entry_there = there;
         }
         let (recorded, writable) = (self.record_position(&file, manifest).is_some(), file.check_writable());
@@ -85,7 +95,9 @@ impl Plan {
         if as_wanted {
             return Ok(PlanStatus::Unchanged);
         }
-        if entry_there.is_some() && !recorded && !force {
+        // A hook that is there is ours: it calls this program.
+        let is_server = self.additions.last().is_some_and(|entry| entry.slot == Slot::Value);
+        if entry_there.is_some() && is_server && !recorded && !force {
             let name = self.additions.last().and_then(|entry| entry.path.last()).cloned().unwrap_or_default();
             return Err(format!(
                 "left alone: it has another server named `{name}`; `--force` replaces it, `--name NAME` adds ours \
@@ -122,7 +134,7 @@ impl Plan {
         let made_parents = match (&known, self.additions.last()) {
             (Some(known), _) => known.made_parents,
             (None, Some(entry)) => {
-                edit::count_missing_parents(self.client.format, file.text.as_deref().unwrap_or_default(), entry)?
+                edit::count_missing_parents(Format::of(&file.path), file.text.as_deref().unwrap_or_default(), entry)?
             }
             (None, None) => 0,
         };
@@ -130,7 +142,7 @@ impl Plan {
             client: self.client.id.to_owned(),
             project: self.project.clone(),
             file: file.path.clone(),
-            additions: self.additions.iter().map(RecordedAddition::new).collect(),
+            additions: self.recorded_additions(before.as_deref().unwrap_or_default()),
             made_parents,
             made_folders: known.map(|known| known.made_folders).unwrap_or_default(),
             before_sha256: before.as_deref().map(content_sha256),
@@ -159,6 +171,15 @@ impl Plan {
         Ok(())
     }
 
+    /// The additions without those that were there before.
+    fn recorded_additions(&self, before: &str) -> Vec<RecordedAddition> {
+        let format = self.file.as_ref().map_or(Format::Json, |file| Format::of(&file.path));
+        let is_ours = |addition: &&Addition| {
+            addition.slot != Slot::IfMissing || edit::find(format, before, addition).is_ok_and(|there| there.is_none())
+        };
+        self.additions.iter().filter(is_ours).map(RecordedAddition::new).collect()
+    }
+
     /// The file without our entry: what `disconnect` brings back. `None` if there was no file.
     fn text_before_connect(
         &self,
@@ -176,7 +197,7 @@ impl Plan {
             (Some(name), _) if known.after_sha256 == sha256 && manifest.read_backup(name).is_some() => {
                 Ok(manifest.read_backup(name))
             }
-            _ => edit::remove(self.client.format, text, &known.additions(), known.made_parents).map(Some),
+            _ => edit::remove(Format::of(&file.path), text, &known.additions(), known.made_parents).map(Some),
         }
     }
 

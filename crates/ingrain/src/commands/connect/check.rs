@@ -38,7 +38,8 @@ pub fn check_connections(home: &Path, environment: &Environment) -> Result<Vec<C
 }
 
 fn find_candidates(manifest: &Manifest, environment: &Environment) -> Vec<Candidate> {
-    let recorded = manifest.connections.iter().filter_map(|connection| {
+    let servers = manifest.connections.iter().filter(|connection| !connection.is_hooks());
+    let recorded = servers.filter_map(|connection| {
         Some(Candidate {
             client: Client::find(&connection.client)?,
             project: connection.project.clone(),

@@ -37,6 +37,16 @@ pub enum Format {
     Toml,
 }
 
+impl Format {
+    /// Format of a configuration, by the end of its name.
+    pub fn of(file: &Path) -> Format {
+        match file.extension().is_some_and(|extension| extension == "toml") {
+            true => Format::Toml,
+            false => Format::Json,
+        }
+    }
+}
+
 /// How a client writes a command.
 #[derive(Clone, Copy)]
 pub enum CommandShape {
@@ -60,6 +70,7 @@ pub enum SecretStyle {
 }
 
 /// A path in the user's home. A variable, if set, replaces `base`.
+#[derive(Debug)]
 pub struct Place {
     pub variable: Option<&'static str>,
     /// Path below the folder that the variable names.
@@ -68,7 +79,7 @@ pub struct Place {
     pub path: &'static str,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub enum Base {
     Home,
     /// `XDG_CONFIG_HOME` or `~/.config`.
@@ -77,11 +88,11 @@ pub enum Base {
     Application,
 }
 
-const fn at(base: Base, path: &'static str) -> Place {
+pub const fn at(base: Base, path: &'static str) -> Place {
     Place { variable: None, below_variable: "", base, path }
 }
 
-const fn at_variable(variable: &'static str, below_variable: &'static str, path: &'static str) -> Place {
+pub const fn at_variable(variable: &'static str, below_variable: &'static str, path: &'static str) -> Place {
     Place { variable: Some(variable), below_variable, base: Base::Home, path }
 }
 
@@ -259,7 +270,7 @@ impl Client {
 }
 
 impl Place {
-    fn resolve(&self, environment: &Environment) -> Option<PathBuf> {
+    pub fn resolve(&self, environment: &Environment) -> Option<PathBuf> {
         let folder = self.variable.and_then(|name| environment.get_path(name));
         if let Some(folder) = folder {
             // Joining an empty path would add a slash.

@@ -51,7 +51,7 @@ impl DisconnectArgs {
         let (chosen, kept): (Vec<Connection>, Vec<Connection>) =
             manifest.connections.iter().cloned().partition(|connection| self.chooses(connection));
         if chosen.is_empty() {
-            let report = Report { status: "unchanged", clients: Vec::new() };
+            let report = Report { status: "unchanged", clients: Vec::new(), hooks: Vec::new() };
             return output
                 .print_answer(&report, || "nothing to disconnect: `ingrain connect` changed no such file".to_owned());
         }
@@ -61,13 +61,14 @@ impl DisconnectArgs {
         // Last change first: two entries in one file come off in reverse order.
         for connection in chosen.into_iter().rev() {
             let (file, restoration) = plan_restoration(&connection, &manifest);
+            let is_hooks = connection.is_hooks();
             let report = restore(&connection, file.as_ref(), &restoration, write, &manifest);
             if !write || report.status == "failed" {
                 manifest.connections.push(connection);
             } else if let (Some(name), Restoration::Copy(_)) = (&connection.backup, &restoration) {
                 manifest.drop_backup(name);
             }
-            reports.push(report);
+            reports.push((is_hooks, report));
         }
         if write {
             manifest.save().map_err(|why| Failure::system_error("connect.manifest", why))?;
@@ -96,18 +97,23 @@ impl DisconnectArgs {
         Ok(ask("write these changes? [Y/n] "))
     }
 
-    fn report(&self, clients: Vec<ClientReport>, written: bool, output: &Output) -> Result<(), Failure> {
-        let failed = clients.iter().any(|client| client.status == "failed");
+    /// Reports what happened; each report says whether it is about hooks.
+    fn report(&self, reports: Vec<(bool, ClientReport)>, written: bool, output: &Output) -> Result<(), Failure> {
+        let (hooks, clients): (Vec<_>, Vec<_>) = reports.into_iter().partition(|(is_hooks, _)| *is_hooks);
+        let reports_of = |pairs: Vec<(bool, ClientReport)>| pairs.into_iter().map(|(_, report)| report).collect();
+        let (hooks, clients): (Vec<ClientReport>, Vec<ClientReport>) = (reports_of(hooks), reports_of(clients));
+        let failed = clients.iter().chain(&hooks).any(|client| client.status == "failed");
         let status = match (failed, self.dry_run, written) {
             (true, ..) => "failed",
             (_, true, _) => "dry_run",
             (_, _, true) => "disconnected",
             _ => "unchanged",
         };
-        let report = Report { status, clients };
+        let report = Report { status, clients, hooks };
         let asked = can_ask(output) && !self.yes && !self.dry_run;
         output.print_answer(&report, || {
-            report.clients.iter().map(|client| render_client(output, client, !asked)).collect()
+            let all = report.clients.iter().chain(&report.hooks);
+            all.map(|client| render_client(output, client, !asked)).collect()
         })?;
         if failed { Err(Failure::AlreadyReported(1)) } else { Ok(()) }
     }

@@ -4,7 +4,7 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};
 use serde_json::Value;
 
-use super::entry::{Addition, Slot};
+use super::entry::{Addition, Slot, item_id};
 
 /// Comments and trailing commas, which the clients' parsers accept, and nothing looser: a file that a client cannot
 /// read is left alone.
@@ -25,14 +25,14 @@ const OPTIONS: ParseOptions = ParseOptions {
 pub fn add(text: &str, additions: &[Addition]) -> Result<String, String> {
     let root = parse(text)?;
     for addition in additions {
-        let fields = addition.fields.iter().map(|(key, value)| (key.clone(), to_input(value))).collect();
-        let value = CstInputValue::Object(fields);
+        let value = to_input_in_order(addition);
         let top = root.object_value_or_create().ok_or("its top level is not an object")?;
         match (addition.slot, addition.path.split_last()) {
             (_, None) => {}
-            (Slot::Value, Some((name, parents))) => {
+            (Slot::Value | Slot::IfMissing, Some((name, parents))) => {
                 let parent = make_object(top, parents)?;
                 match parent.get(name) {
+                    Some(_) if addition.slot == Slot::IfMissing => {}
                     Some(property) => property.set_value(value),
                     None => _ = parent.append(name, value),
                 }
@@ -40,7 +40,7 @@ pub fn add(text: &str, additions: &[Addition]) -> Result<String, String> {
             (Slot::ListItem, Some((name, parents))) => {
                 let parent = make_object(top, parents)?;
                 let list = parent.array_value_or_create(name).ok_or_else(|| format!("`{name}` is not a list"))?;
-                match find_item(&list, addition.id()).and_then(|item| item.as_object()) {
+                match find_item(&list, addition.id().as_deref()).and_then(|item| item.as_object()) {
                     Some(item) => _ = item.replace_with(value),
                     None => _ = list.append(value),
                 }
@@ -50,7 +50,7 @@ pub fn add(text: &str, additions: &[Addition]) -> Result<String, String> {
     let edited = end_with_newline(text, root.to_string());
     // A key that occurs twice is found once, and clients read the other one.
     for addition in additions {
-        if find(&edited, addition)?.as_ref() != Some(&addition.value()) {
+        if addition.slot != Slot::IfMissing && find(&edited, addition)?.as_ref() != Some(&addition.value()) {
             return Err(format!("`{}` occurs twice", addition.path.join(".")));
         }
     }
@@ -64,15 +64,16 @@ pub fn remove(text: &str, additions: &[Addition], made: usize) -> Result<String,
         let Some((name, parents)) = addition.path.split_last() else { continue };
         let Some(parent) = find_object(&root, parents) else { continue };
         match addition.slot {
-            Slot::Value => {
+            Slot::Value | Slot::IfMissing => {
                 parent.get(name).into_iter().for_each(|property| property.remove());
                 remove_empty_objects(&root, parents, made);
             }
             Slot::ListItem => {
                 let Some(list) = parent.array_value(name) else { continue };
-                find_item(&list, addition.id()).into_iter().for_each(CstNode::remove);
+                find_item(&list, addition.id().as_deref()).into_iter().for_each(CstNode::remove);
                 if list.elements().is_empty() {
                     parent.get(name).into_iter().for_each(|property| property.remove());
+                    remove_empty_objects(&root, parents, made);
                 }
             }
         }
@@ -88,9 +89,9 @@ pub fn find(text: &str, addition: &Addition) -> Result<Option<Value>, String> {
     let whole: Value = jsonc_parser::parse_to_serde_value(text, &OPTIONS).map_err(|error| describe(&error))?;
     let found = addition.path.iter().try_fold(&whole, |value, key| value.get(key));
     Ok(match addition.slot {
-        Slot::Value => found.cloned(),
+        Slot::Value | Slot::IfMissing => found.cloned(),
         Slot::ListItem => {
-            let is_it = |item: &&Value| item.get("id").and_then(Value::as_str) == addition.id();
+            let is_it = |item: &&Value| item_id(item) == addition.id();
             found.and_then(Value::as_array).and_then(|items| items.iter().find(is_it)).cloned()
         }
     })
@@ -121,7 +122,8 @@ fn find_object(root: &CstRootNode, path: &[String]) -> Option<CstObject> {
 }
 
 fn find_item(list: &CstArray, id: Option<&str>) -> Option<CstNode> {
-    let id_of = |item: &CstNode| item.as_object()?.get("id")?.value()?.as_string_lit()?.decoded_value().ok();
+    let id_of =
+        |item: &CstNode| item_id(&jsonc_parser::parse_to_serde_value::<Value>(&item.to_string(), &OPTIONS).ok()?);
     list.elements().into_iter().find(|item| id.is_some() && id_of(item).as_deref() == id)
 }
 
@@ -140,6 +142,17 @@ fn remove_empty_objects(root: &CstRootNode, path: &[String], made: usize) {
 /// A new text ends with a newline; an existing one ends as before.
 fn end_with_newline(before: &str, edited: String) -> String {
     if before.trim().is_empty() { format!("{}\n", edited.trim()) } else { edited }
+}
+
+/// The value of an addition with its fields in their order.
+fn to_input_in_order(addition: &Addition) -> CstInputValue {
+    match addition.slot {
+        Slot::IfMissing => to_input(&addition.value()),
+        Slot::Value | Slot::ListItem => {
+            let fields = addition.fields.iter().map(|(key, value)| (key.clone(), to_input(value)));
+            CstInputValue::Object(fields.collect())
+        }
+    }
 }
 
 fn to_input(value: &Value) -> CstInputValue {

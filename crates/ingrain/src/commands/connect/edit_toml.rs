@@ -11,8 +11,8 @@ pub fn add(text: &str, additions: &[Addition]) -> Result<String, String> {
     let mut document = parse(text)?;
     for addition in additions {
         let Some((name, parents)) = addition.path.split_last() else { continue };
-        if addition.slot == Slot::ListItem {
-            return Err("a list item has no place in TOML".to_owned());
+        if addition.slot != Slot::Value {
+            return Err("only a table has a place in TOML".to_owned());
         }
         let (parent, inline) = make_table(&mut document, parents)?;
         parent.insert(name, if inline { Item::Value(inline_table(addition)) } else { Item::Table(table(addition)) });

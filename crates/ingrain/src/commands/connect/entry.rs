@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::clients::{Client, CommandShape, Format, SecretStyle};
+use super::hooks::hook_id;
 
 /// The server to connect to.
 #[derive(Clone, Debug)]
@@ -27,19 +28,30 @@ pub struct Addition {
 pub enum Slot {
     /// The value at the path.
     Value,
-    /// An item of the list at the path, known by its `id`.
+    /// An item of the list at the path, known by its `id` or, for a hook, by its command.
     ListItem,
+    /// A plain value at the path that is only written where there is none. Its one field has no name.
+    IfMissing,
 }
 
 impl Addition {
     pub fn value(&self) -> Value {
-        Value::Object(self.fields.iter().cloned().collect::<Map<_, _>>())
+        match (self.slot, self.fields.first()) {
+            (Slot::IfMissing, Some((_, value))) => value.clone(),
+            _ => Value::Object(self.fields.iter().cloned().collect::<Map<_, _>>()),
+        }
     }
 
-    /// The `id` of a list item.
-    pub fn id(&self) -> Option<&str> {
-        self.fields.iter().find(|(key, _)| key == "id").and_then(|(_, id)| id.as_str())
+    /// What tells a list item from the others.
+    pub fn id(&self) -> Option<String> {
+        item_id(&self.value())
     }
+}
+
+/// What tells an item of a list from the others: its `id`, or the event of a hook.
+pub fn item_id(item: &Value) -> Option<String> {
+    let id = item.get("id").and_then(Value::as_str).map(str::to_owned);
+    id.or_else(|| hook_id(item))
 }
 
 /// Additions that connect a client to the server under a name. The error says why the client cannot.

@@ -48,19 +48,26 @@ pub struct RecordedAddition {
     pub path: Vec<String>,
     /// An item of the list at the path, else the value itself.
     pub list_item: bool,
+    /// A plain value where there was none.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub if_missing: bool,
     pub value: Value,
 }
 
 impl RecordedAddition {
     pub fn new(addition: &Addition) -> RecordedAddition {
-        let list_item = addition.slot == Slot::ListItem;
-        RecordedAddition { path: addition.path.clone(), list_item, value: addition.value() }
+        let (list_item, if_missing) = (addition.slot == Slot::ListItem, addition.slot == Slot::IfMissing);
+        RecordedAddition { path: addition.path.clone(), list_item, if_missing, value: addition.value() }
     }
 
     pub fn to_addition(&self) -> Addition {
-        let fields = self.value.as_object().cloned().unwrap_or_default();
-        let slot = if self.list_item { Slot::ListItem } else { Slot::Value };
-        Addition { path: self.path.clone(), slot, fields: fields.into_iter().collect() }
+        let fields = self.value.as_object().cloned().unwrap_or_default().into_iter().collect();
+        let (slot, fields) = match (self.list_item, self.if_missing) {
+            (true, _) => (Slot::ListItem, fields),
+            (_, true) => (Slot::IfMissing, vec![(String::new(), self.value.clone())]),
+            _ => (Slot::Value, fields),
+        };
+        Addition { path: self.path.clone(), slot, fields }
     }
 }
 
@@ -76,10 +83,12 @@ impl Connection {
 
     /// By the file: a later version may record a client that this one does not know.
     pub fn format(&self) -> Format {
-        match self.file.extension().is_some_and(|extension| extension == "toml") {
-            true => Format::Toml,
-            false => Format::Json,
-        }
+        Format::of(&self.file)
+    }
+
+    /// Whether it is about the hooks of the client, not about its server.
+    pub fn is_hooks(&self) -> bool {
+        self.additions.last().is_some_and(|last| last.list_item)
     }
 
     pub fn scope(&self) -> &'static str {

@@ -11,6 +11,7 @@ mod edit_toml;
 pub mod entry;
 pub mod files;
 pub mod handshake;
+pub mod hooks;
 pub mod manifest;
 
 use std::io::{BufRead, IsTerminal, Write};
@@ -25,6 +26,7 @@ use similar::TextDiff;
 use self::change::{Plan, PlanStatus};
 use self::clients::{CLIENTS, Client, GENERIC};
 use self::entry::{ServerAddress, build_additions, render_alone};
+use self::hooks::HookFile;
 use self::manifest::Manifest;
 use crate::clock::SystemClock;
 use crate::config::{Environment, LoadedConfig};
@@ -54,6 +56,9 @@ pub struct ConnectArgs {
     /// The server of `--url` needs no key
     #[arg(long, requires = "url", conflicts_with = "key_variable")]
     no_key: bool,
+    /// Only the server: leave out the hooks that tell sessions what is known and keep what happened
+    #[arg(long)]
+    no_hooks: bool,
     /// Name of the server in the clients
     #[arg(long, value_name = "NAME", default_value = SERVER_NAME, value_parser = parse_server_name)]
     name: String,
@@ -99,6 +104,8 @@ pub struct ClientReport {
 struct Report {
     status: &'static str,
     clients: Vec<ClientReport>,
+    /// The clients whose hooks were changed.
+    hooks: Vec<ClientReport>,
 }
 
 fn client_names() -> PossibleValuesParser {
@@ -123,6 +130,7 @@ impl ConnectArgs {
             url: None,
             key_variable: KEY_VARIABLE.to_owned(),
             no_key: false,
+            no_hooks: false,
             name: SERVER_NAME.to_owned(),
             force: false,
             dry_run: false,
@@ -152,13 +160,48 @@ impl ConnectArgs {
             .iter()
             .map(|client| self.plan(client, project.as_deref(), &address, environment, &manifest))
             .collect();
+        let first_hook = plans.len();
+        let hooks = self.hook_address(loaded, environment)?;
+        let is_connected = |plan: &Plan| !matches!(plan.status, PlanStatus::Failed(_));
+        // A client whose own file is left alone gets no hooks either.
+        let hooked: Vec<&'static Client> =
+            plans.iter().filter(|plan| is_connected(plan)).map(|plan| plan.client).collect();
+        for client in hooked {
+            plans.extend(self.plan_hooks(client, project.as_deref(), hooks.as_ref(), environment, &manifest));
+        }
         let changes = plans.iter().any(|plan| plan.status == PlanStatus::Change);
         let write = changes && !self.dry_run && self.confirm(&plans, output)?;
         if write {
             let at = engine::ports::Clock::now(&SystemClock::new(loaded.config.fixed_now()?));
-            plans.iter_mut().for_each(|plan| plan.apply(&mut manifest, at));
+            for (index, plan) in plans.iter_mut().enumerate() {
+                // A client may keep its server and its hooks in one file.
+                if index >= first_hook {
+                    plan.plan_again(self.force, &manifest);
+                }
+                plan.apply(&mut manifest, at);
+            }
         }
-        self.report(&plans, &manifest, &address, write, environment, output)
+        self.report(plans.split_at(first_hook), &manifest, &address, write, environment, output)
+    }
+
+    /// The command of hooks; `None` without hooks. A server elsewhere has none: a hook must be quick, and works on the
+    /// database that this machine reaches.
+    fn hook_address(&self, loaded: &LoadedConfig, environment: &Environment) -> Result<Option<ServerAddress>, Failure> {
+        let wanted = !self.no_hooks && self.url.is_none();
+        wanted.then(|| address::hook_command(loaded, environment, self.scope)).transpose()
+    }
+
+    fn plan_hooks(
+        &self,
+        client: &'static Client,
+        project: Option<&Path>,
+        address: Option<&ServerAddress>,
+        environment: &Environment,
+        manifest: &Manifest,
+    ) -> Option<Plan> {
+        let file = HookFile::find(client.id)?;
+        let wanted = file.build_additions(address?);
+        Some(Plan::new(client, project, file.path(project, environment), wanted, self.force, manifest))
     }
 
     /// The clients named, else those found.
@@ -207,25 +250,35 @@ impl ConnectArgs {
 
     fn report(
         &self,
-        plans: &[Plan],
+        (servers, hooks): (&[Plan], &[Plan]),
         manifest: &Manifest,
         address: &ServerAddress,
         written: bool,
         environment: &Environment,
         output: &Output,
     ) -> Result<(), Failure> {
-        let clients: Vec<ClientReport> = plans.iter().map(|plan| plan.report(manifest, written)).collect();
-        let failed = clients.iter().any(|client| client.status == "failed");
+        let clients: Vec<ClientReport> = servers.iter().map(|plan| plan.report(manifest, written)).collect();
+        let mut hooks: Vec<ClientReport> = hooks.iter().map(|plan| plan.report(manifest, written)).collect();
+        for report in &mut hooks {
+            let is_new = matches!(report.status, "connected" | "planned");
+            report.note =
+                HookFile::find(&report.client).and_then(|file| file.note).filter(|_| is_new).map(str::to_owned);
+        }
+        let failed = clients.iter().chain(&hooks).any(|client| client.status == "failed");
         let status = match (failed, self.dry_run, written) {
             (true, ..) => "failed",
             (_, true, _) => "dry_run",
             (_, _, true) => "connected",
             _ => "unchanged",
         };
-        let report = Report { status, clients };
+        let report = Report { status, clients, hooks };
         let asked = can_ask(output) && !self.yes && !self.dry_run;
         output.print_answer(&report, || {
             let mut text: String = report.clients.iter().map(|client| render_client(output, client, !asked)).collect();
+            if !report.hooks.is_empty() {
+                text += "hooks\n";
+                text.extend(report.hooks.iter().map(|client| render_client(output, client, !asked)));
+            }
             text += &next_steps(address, written, environment);
             text
         })?;
@@ -350,6 +403,7 @@ fn next_steps(address: &ServerAddress, written: bool, environment: &Environment)
     };
     format!(
         "\nnext:\n{key}  restart the client, then ask it to remember something\n  \
+         ingrain hook log        what the hooks did\n  \
          ingrain doctor          checks each connection with a real handshake\n  \
          ingrain disconnect      restores the files as they were\n"
     )

@@ -271,3 +271,79 @@ fn passwords_of_a_database_are_not_written_into_clients() {
     let entry = &read_json(machine.home().join(".cursor/mcp.json"))["mcpServers"]["ingrain"];
     assert_eq!(entry["args"][2], json!(machine.project().join("elsewhere")), "{entry}");
 }
+
+/// Events in a file of hooks that call our command.
+fn hooked_events(hooks: &Value, client: &str) -> Vec<String> {
+    let calls_us = |items: &Value| items.to_string().contains(&format!("ingrain hook {client} "));
+    let events = hooks["hooks"].as_object().expect("hooks").iter();
+    events.filter(|(_, items)| calls_us(items)).map(|(event, _)| event.clone()).collect()
+}
+
+#[test]
+fn clients_with_hooks_get_them_beside_those_of_others_and_are_restored() {
+    let machine = Machine::new();
+    let home = machine.home();
+    let prettier = r#"{ "matcher": "Edit", "hooks": [{ "type": "command", "command": "prettier" }] }"#;
+    machine.put(
+        ".claude/settings.json",
+        format!("{{\n  // mine\n  \"hooks\": {{\n    \"Stop\": [{prettier}],\n    \"Edit\": [{prettier}]\n  }},\n}}\n"),
+    );
+    machine.put(".gemini/settings.json", "{\"theme\": \"dark\"}\n");
+    machine.put(".cursor/hooks.json", "{\"version\": 1, \"hooks\": {}}");
+    let before = machine.snapshot();
+    let done = machine.json("connect claude-code codex gemini cursor vscode");
+    assert_eq!(column(&done["hooks"], "client"), ["claude-code", "codex", "gemini", "cursor"]);
+    assert_eq!(column(&done["hooks"], "status"), ["connected"; 4], "{done}");
+    assert!(text(&done["hooks"][1]["note"]).contains("trust"), "Codex asks the person: {done}");
+    let settings = read(home.join(".claude/settings.json"));
+    assert!(settings.contains("// mine") && settings.matches("prettier").count() == 2, "{settings}");
+    assert_eq!(settings.matches("ingrain hook claude-code").count(), 5, "{settings}");
+    let codex = read_json(home.join(".codex/hooks.json"));
+    assert_eq!(
+        hooked_events(&codex, "codex"),
+        ["PreCompact", "SessionEnd", "SessionStart", "Stop", "UserPromptSubmit"]
+    );
+    assert_eq!(codex["hooks"]["SessionEnd"][0]["hooks"][0]["timeout"], 3, "Codex allows no more");
+    let gemini = read_json(home.join(".gemini/settings.json"));
+    assert_eq!(hooked_events(&gemini, "gemini"), ["AfterAgent", "BeforeAgent", "SessionEnd", "SessionStart"]);
+    assert_eq!((text(&gemini["theme"]), &gemini["mcpServers"]["ingrain"]["args"]), ("dark".into(), &json!(["mcp"])));
+    let cursor = read_json(home.join(".cursor/hooks.json"));
+    assert_eq!(hooked_events(&cursor, "cursor").len(), 5);
+    assert_eq!((cursor["version"].as_u64(), cursor["hooks"]["stop"][0]["timeout"].as_u64()), (Some(1), Some(5)));
+    let again = machine.json("connect claude-code codex gemini cursor");
+    assert_eq!(text(&again["status"]), "unchanged", "{again}");
+    let checks = machine.json("doctor")["checks"].clone();
+    assert!(rows(&checks).iter().all(|check| check["status"] != "broken"), "hooks are no servers: {checks}");
+    let undone = machine.json("disconnect");
+    assert_eq!(column(&undone["hooks"], "status"), ["restored"; 4], "{undone}");
+    assert_eq!(machine.snapshot(), before, "byte for byte");
+}
+
+#[test]
+fn hooks_come_off_a_file_that_others_changed_since() {
+    let machine = Machine::new();
+    let file = machine.put(".cursor/hooks.json", "{ \"hooks\": { \"stop\": [{ \"command\": \"lint\" }] } }\n");
+    machine.json("connect cursor");
+    assert_eq!(read_json(&file)["version"], 1, "Cursor wants a version");
+    fs::write(&file, read(&file).replace("lint", "lint --fix")).expect("written");
+    let undone = machine.json("disconnect");
+    assert_eq!(column(&undone["hooks"], "status"), ["removed"], "{undone}");
+    assert_eq!(read_json(&file), json!({ "hooks": { "stop": [{ "command": "lint --fix" }] } }));
+}
+
+#[test]
+fn hooks_can_be_left_out_and_a_server_elsewhere_has_none() {
+    let machine = Machine::new();
+    let done = machine.json("connect claude-code --no-hooks");
+    assert_eq!(rows(&done["hooks"]).len(), 0, "{done}");
+    machine.json("disconnect");
+    let done = machine.json("connect claude-code --url https://memory.example/mcp --no-key");
+    assert_eq!(rows(&done["hooks"]).len(), 0, "{done}");
+    machine.json("disconnect");
+    // In a project the command is the plain name: the file is committed.
+    machine.json("connect claude-code --scope project");
+    let settings = read(machine.project().join(".claude/settings.json"));
+    assert!(settings.contains("\"ingrain hook claude-code stop\""), "{settings}");
+    machine.json("disconnect");
+    assert!(!machine.project().join(".claude/settings.json").exists());
+}

@@ -109,6 +109,32 @@ fn odd_toml_files_are_restored_byte_for_byte() {
 }
 
 #[test]
+fn odd_files_of_hooks_are_restored_byte_for_byte() {
+    let hooks: &[&[u8]] = &[
+        b"",
+        b"{}",
+        b"{\"version\":1,\"hooks\":{}}",
+        b"{\n  // mine\n  \"hooks\": {\n    \"stop\": [\n      { \"command\": \"lint\" }, // after\n    ],\n  },\n}\n",
+        b"\xef\xbb\xbf{\r\n  \"hooks\": { \"stop\": [] }\r\n}\r\n",
+        b"{\"hooks\": {\"sessionStart\": [{\"command\": \"a\"}, {\"command\": \"b\"}]}, \"z\": 1}",
+        b"{\"hooks\": []}",
+        b"{\"hooks\": {\"stop\": {}}}",
+        b"{\"hooks\": {",
+    ];
+    for (number, bytes) in hooks.iter().enumerate() {
+        let expected = if number < 6 { Connected } else { LeftAlone };
+        let machine = Machine::new();
+        machine.put(".cursor/hooks.json", bytes);
+        let before = machine.snapshot();
+        let report = machine.run("connect cursor --json").json();
+        let status = if expected == Connected { "connected" } else { "failed" };
+        assert_eq!(text(&report["hooks"][0]["status"]), status, "{number}: {report}");
+        machine.json("disconnect");
+        assert_eq!(machine.snapshot(), before, "{number}: byte for byte");
+    }
+}
+
+#[test]
 fn links_lead_to_the_file_and_stay_links() {
     let machine = Machine::new();
     let target = machine.put("dotfiles/mcp.json", "{ /* mine */ }\n");
