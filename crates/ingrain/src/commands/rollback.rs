@@ -13,7 +13,7 @@ use crate::output::Tone;
 pub struct RollbackArgs {
     #[command(flatten)]
     reference: MemoryReferenceArgs,
-    /// Restore the memory it replaced, or its own version before
+    /// Restore the memory it replaced, or its own version before; repeated, one version further back, then none
     #[arg(long)]
     restore: bool,
     #[arg(long, help = "Reason, kept in the history")]

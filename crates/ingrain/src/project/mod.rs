@@ -8,6 +8,8 @@ mod remote;
 
 use std::path::{Path, PathBuf};
 
+use engine::gate::check_name;
+use engine::model::limits::Limits;
 use engine::safety;
 use engine::text::digest::content_sha256;
 use serde::Serialize;
@@ -59,12 +61,13 @@ pub struct ProjectFinder {
     /// The home directory: it and the folders around it are no project.
     user_home: Option<PathBuf>,
     claims: Claims,
+    limits: Limits,
 }
 
 impl ProjectFinder {
     pub fn new(config: &Config, environment: &Environment) -> ProjectFinder {
         let user_home = environment.get_path("HOME").and_then(|home| home.canonicalize().ok());
-        ProjectFinder { user_home, claims: Claims::in_home(&config.home) }
+        ProjectFinder { user_home, claims: Claims::in_home(&config.home), limits: config.limits.clone() }
     }
 
     /// The project of a folder; `None` where the folder says nothing about the work: the home directory, the folders
@@ -77,6 +80,8 @@ impl ProjectFinder {
             self.claims.claim(&derived.name, &derived.name);
             return Ok(Some(derived));
         };
+        // A file of a repository: checked before its name is kept anywhere.
+        check_name("project", &name, &self.limits)?;
         Ok(Some(match self.claims.claim(&name, &derived.name) {
             true => FoundProject { name, source: ProjectSource::Marker, path: file, refused: None },
             false => FoundProject { refused: Some(RefusedName { name, file }), ..derived },
@@ -87,6 +92,7 @@ impl ProjectFinder {
     pub fn allow_marker(&self, folder: &Path) -> Result<Option<FoundProject>, Failure> {
         let Some(derived) = self.derive(folder) else { return Ok(None) };
         let Some(marker) = marker::find_marker(&canonical(folder), self.user_home.as_deref())? else { return Ok(None) };
+        check_name("project", &marker.name, &self.limits)?;
         self.claims.allow(&marker.name, &derived.name)?;
         self.find(folder)
     }
@@ -107,7 +113,7 @@ impl ProjectFinder {
         let found = |name, source, path: &Path| FoundProject { name, source, path: path.to_owned(), refused: None };
         let remote = repository.as_ref().and_then(|repository| repository.remote.as_deref());
         match remote.map(|url| remote::parse_remote(url, root)) {
-            Some(remote::Remote::Hosted(id)) if safety::find_token_format(&id).is_none() => {
+            Some(remote::Remote::Hosted(id)) if check_name("project", &id, &self.limits).is_ok() => {
                 Some(found(id, ProjectSource::GitRemote, root))
             }
             Some(remote::Remote::Local(path)) => {

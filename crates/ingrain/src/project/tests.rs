@@ -1,5 +1,7 @@
 use std::fs;
 
+use engine::model::limits::Limits;
+
 use super::*;
 
 /// A home with folders in it.
@@ -34,7 +36,11 @@ impl Machine {
     }
 
     fn finder(&self) -> ProjectFinder {
-        ProjectFinder { user_home: Some(self.home()), claims: Claims::in_home(&self.home().join("data")) }
+        ProjectFinder {
+            user_home: Some(self.home()),
+            claims: Claims::in_home(&self.home().join("data")),
+            limits: Limits::default(),
+        }
     }
 
     fn found(&self, folder: &Path) -> Option<FoundProject> {

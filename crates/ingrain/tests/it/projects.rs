@@ -339,3 +339,23 @@ fn the_second_session_of_the_readme_knows_what_the_first_one_saved() {
     run(remember);
     assert!(run(context).contains("checkout needs the flag FAST_CART"), "the second session knows it");
 }
+
+/// The name comes from a file of a repository: it is checked like every other name.
+#[test]
+fn a_root_folder_whose_project_has_an_unfit_name_is_in_no_project() {
+    let world = World::new();
+    let secret = ["gh", "p_R4nd0mLyDr4wnCh4r4ct3rsF0rTh1sT3st99"].concat();
+    for name in [secret.as_str(), "sh\u{202e}op", "a\u{1b}[31mb"] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let escaped = name.replace('\u{1b}', "\\u001b");
+        fs::write(folder.path().join(".ingrain.toml"), format!("project = \"{escaped}\"")).expect("written");
+        let root = format!("file://{}", folder.path().display());
+        let command = world.command("mcp --agent a", &[]);
+        let mut client = Client::start_command(command).with_root(&root).shaken(json!({ "roots": {} }));
+        client.tool("memory_search", json!({ "query": "cranes" }));
+        let prompt = json!({ "name": "session-context", "arguments": { "message": "cranes" } });
+        client.ask("prompts/get", prompt);
+        drop(client);
+        assert!(!world.holds(name), "{name:?} is stored");
+    }
+}

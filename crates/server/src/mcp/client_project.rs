@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::Engine;
+use engine::gate::check_caller;
 use engine::model::caller::Caller;
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
@@ -50,6 +51,10 @@ impl ClientProject {
             return caller.clone();
         };
         let named = Caller { project: Some(project), merged_projects: Vec::new(), ..Caller::clone(caller) };
+        // The client chose the folder, and a file in it the name.
+        if check_caller(&named, &engine.settings.limits).is_err() {
+            return caller.clone();
+        }
         // A database that fails here fails the call as well, with an error of its own.
         engine.resolve_project(named.clone()).map_or_else(|_| Arc::new(named), Arc::new)
     }

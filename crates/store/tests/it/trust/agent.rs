@@ -17,7 +17,7 @@ use engine::{
 };
 use serde_json::{Map, Value, json};
 
-use super::script::{DRAFTS, Done, PATHS, Script, TOPICS};
+use super::script::{DRAFTS, Done, OLD_PROJECT, PATHS, Script, TOPICS};
 
 const STORES: [&str; 14] = [
     "project_memory",
@@ -58,7 +58,12 @@ impl Script {
 
     fn some_agent(&mut self) -> Caller {
         let agent = self.agent.clone();
-        if self.chance(2) { Caller { run: None, ..agent } } else { agent }
+        let agent = if self.chance(2) { Caller { run: None, ..agent } } else { agent };
+        // What was saved before the merge is in the old project.
+        match self.chance(4) {
+            true => Caller { project: Some(OLD_PROJECT.to_owned()), merged_projects: Vec::new(), ..agent },
+            false => agent,
+        }
     }
 
     /// A draft with random fields, each with its marker.

@@ -15,6 +15,8 @@ use jiff::Timestamp;
 
 /// Store where an agent's saves wait for review.
 pub(super) const DRAFTS: &str = "team_drafts";
+/// A project that was merged into that of all callers.
+pub(super) const OLD_PROJECT: &str = "old-farm";
 /// Few paths and topics, so that authors meet.
 pub(super) const PATHS: [&str; 4] = ["kelp/one", "kelp/two", "kelp/three", "kelp/four"];
 pub(super) const TOPICS: [&str; 3] = ["harvest of the bay", "price at the market", "boat of the north"];
@@ -68,7 +70,9 @@ impl Script {
         };
         engine.create_store(&admin, drafts).expect("a store");
         let grants = || [("bay".to_owned(), Grant::Manage)].into_iter().collect();
-        let in_project = |caller: Caller| Caller { grants: grants(), project: Some("kelp-farm".to_owned()), ..caller };
+        let merged = || vec![OLD_PROJECT.to_owned()];
+        let project = || Some("kelp-farm".to_owned());
+        let in_project = |caller| Caller { grants: grants(), project: project(), merged_projects: merged(), ..caller };
         let agent = in_project(Caller { user: Some("ann".to_owned()), ..Caller::agent(tenant, "triage") });
         let ann = in_project(Caller::user(tenant, "ann"));
         let rita = in_project(Caller::reviewer(tenant, "rita"));
