@@ -96,14 +96,19 @@ impl Vocabulary {
     /// The token with the text `prefix` + `rest`. The caller has computed its hash already.
     pub(crate) fn find_token(&self, hash: FnvHash, prefix: &[u8], rest: &[u8]) -> Option<usize> {
         let mask = self.slots - 1;
+        let length = prefix.len() + rest.len();
         let mut slot = hash.0 as usize & mask;
         loop {
             let entry = u16_at(self.bytes, self.slots_at + 2 * slot);
             // Slots hold the token number plus one; zero is empty.
             let token = usize::from(entry).checked_sub(1)?;
-            let text = self.token_text(token);
-            if text.len() == prefix.len() + rest.len() && text.starts_with(prefix) && text.ends_with(rest) {
-                return Some(token);
+            let (start, end) = self.token_range(token);
+            // The length first: nearly all texts that share a slot differ in it, and need no look at the text.
+            if end.checked_sub(start) == Some(length) {
+                let text = &self.bytes[self.text_at + start..self.text_at + end];
+                if text.starts_with(prefix) && text.ends_with(rest) {
+                    return Some(token);
+                }
             }
             slot = (slot + 1) & mask;
         }
@@ -121,11 +126,14 @@ impl Vocabulary {
         (scale, &self.bytes[at..at + self.dimensions])
     }
 
-    fn token_text(&self, token: usize) -> &'static [u8] {
+    /// Where a token's text is, from `text_at` on.
+    #[inline]
+    fn token_range(&self, token: usize) -> (usize, usize) {
         let start = if token == 0 { 0 } else { self.token_text_end(token - 1) };
-        &self.bytes[self.text_at + start..self.text_at + self.token_text_end(token)]
+        (start, self.token_text_end(token))
     }
 
+    #[inline]
     fn token_text_end(&self, token: usize) -> usize {
         u32_at(self.bytes, self.ends_at + 4 * token) as usize
     }
@@ -140,6 +148,7 @@ impl FnvHash {
         FnvHash(FNV_START)
     }
 
+    #[inline]
     pub(crate) fn push_byte(self, byte: u8) -> FnvHash {
         FnvHash((self.0 ^ u32::from(byte)).wrapping_mul(FNV_PRIME))
     }
@@ -153,14 +162,22 @@ pub(crate) fn broken_error(reason: &str) -> EmbedError {
     EmbedError::Broken(reason.to_owned())
 }
 
+#[inline]
 fn u16_at(bytes: &[u8], at: usize) -> u16 {
-    u16::from_le_bytes([bytes[at], bytes[at + 1]])
+    let mut field = [0; 2];
+    // As a slice: checked against the end once.
+    field.copy_from_slice(&bytes[at..at + 2]);
+    u16::from_le_bytes(field)
 }
 
+#[inline]
 fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+    let mut field = [0; 4];
+    field.copy_from_slice(&bytes[at..at + 4]);
+    u32::from_le_bytes(field)
 }
 
+#[inline]
 fn f32_at(bytes: &[u8], at: usize) -> f32 {
     f32::from_bits(u32_at(bytes, at))
 }
