@@ -1,9 +1,13 @@
 //! Every string that a door takes: a secret in it is stored nowhere, logged nowhere and not repeated in the answer.
 //! Every secret here is made up and put together from parts.
 
+use serde_json::json;
+
+use crate::mcp::client::Client;
+use crate::mcp::protocol::draft;
 use crate::safety::{MIXED, noise};
 use crate::serving::Serving;
-use crate::world::World;
+use crate::world::{World, text};
 
 /// One call with a place for the secret: method, path, headers, body.
 type Call = (&'static str, &'static str, &'static str, &'static str);
@@ -16,6 +20,8 @@ const CALLS: &[Call] = &[
     // Identity.
     ("POST", "/v1/search", "x-agent-id: SECRET", r#"{"query":"crane"}"#),
     ("POST", "/v1/search", "x-user-id: SECRET", r#"{"query":"crane"}"#),
+    ("POST", "/v1/search", "x-project-id: SECRET", r#"{"query":"crane"}"#),
+    ("POST", "/v1/context", "x-project-id: team/SECRET", r#"{"message":"crane"}"#),
     ("POST", "/v1/search", "x-conversation-id: SECRET", r#"{"query":"crane"}"#),
     ("POST", "/v1/search", "x-session-id: SECRET", r#"{"query":"crane"}"#),
     ("POST", "/v1/search", "x-run-id: run-SECRET", r#"{"query":"crane"}"#),
@@ -119,6 +125,9 @@ const CALLS: &[Call] = &[
     ("POST", "/v1/erasures", "", r#"{"what":"user","name":"SECRET"}"#),
     ("POST", "/v1/erasures", "", r#"{"what":"user","name":"ann","reason":"SECRET"}"#),
     ("POST", "/v1/erasures", "", r#"{"what":"pipeline","name":"SECRET"}"#),
+    ("POST", "/v1/erasures", "", r#"{"what":"project","name":"SECRET"}"#),
+    ("POST", "/v1/projects/shop/rename", "", r#"{"to":"SECRET"}"#),
+    ("POST", "/v1/projects/SECRET/rename", "", r#"{"to":"shop"}"#),
     ("POST", "/v1/scan/allowed", "", r#"{"digest":"DIGEST","reason":"SECRET","expires_at":"2027-01-01T00:00:00Z"}"#),
     ("POST", "/v1/layers/profile", "x-user-id: ann", r#"{"key":"SECRET","value":"v","reason":"r"}"#),
     ("POST", "/v1/layers/profile", "x-user-id: ann", r#"{"key":"k","value":"SECRET","reason":"r"}"#),
@@ -147,6 +156,9 @@ fn a_secret_in_any_string_of_a_request_is_stored_and_logged_nowhere() {
         .expect("an answer");
     let saved: serde_json::Value = serde_json::from_str(&saved).expect("JSON");
     let memory = saved["memory"]["id"].as_str().or(saved["id"].as_str()).expect("an id").to_owned();
+    // A project that can be renamed.
+    let in_shop = r#"{"store":"project_memory","content":"the crane of the shop was greased"}"#;
+    assert_eq!(serving.answer("POST", "/v1/memories", "x-project-id: shop\r\n", in_shop).expect("an answer").0, 201);
     let mut secrets = Vec::new();
     for (number, (method, path, headers, body)) in CALLS.iter().enumerate() {
         let secret = ["gh", "p_"].concat() + &noise(900 + number as u64, 36, MIXED);
@@ -169,6 +181,126 @@ fn a_secret_in_any_string_of_a_request_is_stored_and_logged_nowhere() {
     for (call, secret) in secrets {
         assert!(!events.contains(&secret), "in the events: {call}");
         assert!(!log.contains(&secret), "in the log: {call}");
+        assert!(!world.holds(&secret), "in the database: {call}");
+    }
+}
+
+/// A call over MCP with a place for the secret: method, or tool, and parameters.
+type McpCall = (&'static str, &'static str);
+
+const MCP_CALLS: &[McpCall] = &[
+    ("memory_search", r#"{"query":"SECRET"}"#),
+    ("memory_search", r#"{"query":"crane","document_types":["SECRET"]}"#),
+    ("memory_search", r#"{"query":"crane","scope_hints":{"user_id":"SECRET"}}"#),
+    ("memory_read", r#"{"document_id":"SECRET"}"#),
+    ("memory_read", r#"{"store_slug":"SECRET","path":"SECRET"}"#),
+    ("memory_list", r#"{"store_slug":"SECRET"}"#),
+    ("memory_list", r#"{"store_slug":"conversation_memory","path_prefix":"SECRET"}"#),
+    ("memory_history", r#"{"document_id":"SECRET"}"#),
+    ("memory_remember", r#"{…,"path":"a/SECRET"}"#),
+    ("memory_remember", r#"{…,"title":"SECRET"}"#),
+    ("memory_remember", r#"{…,"tags":["SECRET"]}"#),
+    ("memory_remember", r#"{…,"content":"the crane SECRET"}"#),
+    ("memory_remember", r#"{…,"evidence_summary":"SECRET"}"#),
+    ("memory_remember", r#"{…,"source_tool_call_ids":["SECRET"]}"#),
+    ("memory_remember", r#"{…,"target_store_slug":"SECRET"}"#),
+    ("memory_remember", r#"{…,"document_type":"SECRET"}"#),
+    ("memory_remember", r#"{…,"expected_sha256":"SECRET"}"#),
+    (
+        "memory_patch",
+        r#"{"document_id":"MEMORY","expected_sha256":"SHA256","new_content":"SECRET","evidence_summary":"s"}"#,
+    ),
+    (
+        "memory_patch",
+        r#"{"document_id":"MEMORY","expected_sha256":"SHA256","new_content":"a","evidence_summary":"SECRET"}"#,
+    ),
+    (
+        "memory_patch",
+        r#"{"document_id":"MEMORY","expected_sha256":"SHA256","new_content":"a","evidence_summary":"s",
+            "patch_summary":"SECRET"}"#,
+    ),
+    (
+        "memory_patch",
+        r#"{"document_id":"MEMORY","expected_sha256":"SHA256","new_content":"a","evidence_summary":"s",
+            "source_tool_call_ids":["SECRET"]}"#,
+    ),
+    ("memory_propose_promotion", r#"{*,"promotion_reason":"SECRET"}"#),
+    ("memory_propose_promotion", r#"{*,"evidence_summary":"SECRET"}"#),
+    ("memory_propose_promotion", r#"{*,"target_path":"a/SECRET"}"#),
+    ("memory_propose_promotion", r#"{*,"target_store_slug":"SECRET"}"#),
+    ("memory_forget", r#"{"document_id":"SECRET","reason":"r"}"#),
+    ("memory_forget", r#"{"document_id":"MEMORY","reason":"SECRET"}"#),
+    ("ai_searchMemory", r#"{"query":"SECRET"}"#),
+    ("ai_saveMemory", r#"{"scope":"user","recallHint":"SECRET","content":"a"}"#),
+    ("ai_saveMemory", r#"{"scope":"user","recallHint":"h","content":"SECRET"}"#),
+    ("ai_saveMemory", r#"{"scope":"user","recallHint":"h","content":"a","tags":["SECRET"]}"#),
+    ("ai_saveMemory", r#"{"scope":"user","recallHint":"h","content":"SECRET","alwaysInject":true}"#),
+    ("ai_saveMemory", r#"{"scope":"system","systemId":"SECRET","recallHint":"h","content":"a"}"#),
+    ("ai_deleteMemory", r#"{"id":"SECRET"}"#),
+    ("search_my_memories", r#"{"query":"SECRET"}"#),
+    ("search_knowledge", r#"{"query":"SECRET"}"#),
+    ("search_knowledge", r#"{"query":"crane","categories":["SECRET"]}"#),
+    ("memory", r#"{"command":"create","path":"/memories/SECRET","file_text":"a"}"#),
+    ("memory", r#"{"command":"create","path":"/memories/b","file_text":"SECRET"}"#),
+    ("memory", r#"{"command":"str_replace","path":"/memories/file","old_str":"crane","new_str":"SECRET"}"#),
+    ("memory", r#"{"command":"str_replace","path":"/memories/file","old_str":"SECRET","new_str":"a"}"#),
+    ("memory", r#"{"command":"insert","path":"/memories/file","insert_line":0,"insert_text":"SECRET"}"#),
+    ("memory", r#"{"command":"rename","old_path":"/memories/file","new_path":"/memories/SECRET"}"#),
+    ("memory", r#"{"command":"delete","path":"/memories/SECRET"}"#),
+    ("memory", r#"{"command":"SECRET"}"#),
+    ("SECRET", "{}"),
+    ("prompts/get", r#"{"name":"session-context","arguments":{"message":"SECRET"}}"#),
+    ("prompts/get", r#"{"name":"SECRET"}"#),
+    ("resources/read", r#"{"uri":"memory://stores/SECRET/docs/SECRET"}"#),
+    (
+        "completion/complete",
+        r#"{"ref":{"type":"ref/resource","uri":"memory://stores/{store}/docs/{path}"},
+            "argument":{"name":"store","value":"SECRET"}}"#,
+    ),
+];
+
+const REMEMBER: &str = r#""target_store_slug":"conversation_memory","path":"crane","document_type":"incident_lesson",
+    "content":"the crane was oiled","evidence_summary":"seen""#;
+const PROPOSE: &str = r#""source_document_id":"MEMORY","target_store_slug":"workspace_runbooks","target_path":"crane",
+    "promotion_reason":"seen twice","evidence_summary":"seen""#;
+
+#[test]
+fn a_secret_in_any_string_of_an_mcp_message_is_stored_nowhere_in_either_era() {
+    let world = World::new();
+    let flags = "--tools core,note,episodic,anthropic --agent a --user ann --conversation c1";
+    let clients =
+        [Client::with_person(&world, flags, true), Client::stateless(&world, flags, json!({ "elicitation": {} }))];
+    let mut secrets = Vec::new();
+    for (era, mut client) in clients.into_iter().enumerate() {
+        let saved = client
+            .tool("memory_remember", draft(&format!("first/{era}"), &format!("the crane was greased {era} times")));
+        let memory = text(&saved["document_id"]);
+        let sha256 = text(&world.json("read", &[&memory])["sha256"]);
+        client.says(
+            json!({ "command": "create", "path": "/memories/file", "file_text": format!("the crane is green {era}") }),
+        );
+        for (number, (method, parameters)) in MCP_CALLS.iter().enumerate() {
+            let secret = ["gh", "p_"].concat() + &noise(5_000 + (era * 500 + number) as u64, 36, MIXED);
+            // A field that is named twice: the later one counts.
+            let filled = parameters.replace('…', REMEMBER).replace('*', PROPOSE);
+            let filled = filled.replace("SECRET", &secret).replace("MEMORY", &memory).replace("SHA256", &sha256);
+            let filled: serde_json::Value = serde_json::from_str(&filled).expect("JSON");
+            let answer = match method.contains('/') {
+                true => client.ask(method, filled),
+                false => {
+                    let tool = method.replace("SECRET", &secret);
+                    client.ask("tools/call", json!({ "name": tool, "arguments": filled }))
+                }
+            };
+            // The sentences of the tool of files are specified, and quote its arguments; protocol errors go to the
+            // client and to no model.
+            let may_repeat = *method == "memory" || answer["result"].is_null();
+            assert!(may_repeat || !answer.to_string().contains(&secret), "{method} {parameters} repeats it: {answer}");
+            secrets.push((format!("{method} {parameters}"), secret));
+        }
+        client.leave();
+    }
+    for (call, secret) in secrets {
         assert!(!world.holds(&secret), "in the database: {call}");
     }
 }

@@ -1,4 +1,4 @@
-//! A text that was changed behind the program's back is left out wherever texts are shown, with a warning that names it.
+//! A text that was changed behind the program's back is left out wherever texts are shown; a warning names it.
 
 use engine::model::caller::Caller;
 use engine::model::memory::Draft;

@@ -27,8 +27,8 @@ pub struct ParsedMemory {
 /// Front matter of a file whose content has its direction marks written out.
 const ESCAPED_MARKS: &str = "direction_marks";
 
-/// Renders a memory: YAML front matter whose values are JSON, then the content. Direction marks are written out, so that
-/// an editor shows the words in their order; the front matter says so.
+/// Renders a memory: YAML front matter whose values are JSON, then the content. Direction marks are written out, so
+/// that an editor shows the words in their order; the front matter says so.
 pub fn render_memory(memory: &Memory) -> String {
     let fields = [
         ("id", json!(memory.id)),
