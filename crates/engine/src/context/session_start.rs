@@ -101,7 +101,7 @@ fn build_context(
             ..ContextRequest::default()
         },
     );
-    let choices = choose_within_budget(engine, &settings, always, hits, &mut skipped);
+    let choices = choose_within_budget(engine, &settings, None, always, hits, &mut skipped);
     let text = turn::render_candidates(&settings, &choices.iter().collect::<Vec<_>>());
     let tokens = token_estimate::estimate(&text);
     let candidates = choices.into_iter().map(|choice| choice.considered).collect();

@@ -24,12 +24,14 @@ use crate::receipts::receipt::{
     ConsideredMemory, NOTICE_REASON, OVER_BUDGET_REASON, Receipt, ReceiptFilter, ReceiptSettings, to_shown_entry,
     wait_for_answer,
 };
-use crate::receipts::render::{self, ContextBlock, ShownMemory};
+use crate::receipts::render::{self, ContextBlock, Excerpt, ShownMemory};
 use crate::safety;
 use crate::tenant::stores;
 use crate::text::digest::content_sha256;
+use crate::text::passage;
 use crate::text::plural::format_count;
 use crate::text::token_estimate;
+use crate::text::words::{self, QueryWords};
 
 // Request and answer.
 
@@ -209,7 +211,8 @@ fn select_candidates(engine: &Engine, caller: &Caller, request: &ContextRequest)
     };
     let settings = context_settings(engine, request);
     let hits = find_ranked(engine, caller, request, settings.memories_max, &mut skipped);
-    let choices = choose_within_budget(engine, &settings, always, hits, &mut skipped);
+    let words = words::parse_query(&request.message);
+    let choices = choose_within_budget(engine, &settings, Some(&words), always, hits, &mut skipped);
     // An empty context because of a small budget would look like "no memories found".
     let left_out = choices.iter().filter(|choice| choice.considered.is_over_budget()).count();
     if left_out > 0 && choices.iter().all(|choice| choice.considered.block.is_none()) {
@@ -316,13 +319,15 @@ fn find_ranked(
 /// Budget order of a turn. To change what is shown first, change this function.
 ///
 /// 1. Always-inject memories, within their share of the budget (`1 / limits.always_inject_share`).
-/// 2. Ranked memories, best first, within the rest of the budget and up to `memories_max`.
+/// 2. Ranked memories, best first, within the rest of the budget and up to `memories_max`. Where they do not all fit,
+///    the long ones are shown in excerpts of equal length, around what matches the query ([`content_share`]).
 ///
 /// A memory that does not fit is skipped, and a smaller one below it may still be shown. All candidates are returned,
 /// each with its reason, for the receipt.
 pub(crate) fn choose_within_budget(
     engine: &Engine,
     settings: &ReceiptSettings,
+    query: Option<&QueryWords>,
     always: Vec<Memory>,
     hits: Vec<Hit>,
     skipped: &mut Vec<String>,
@@ -339,7 +344,8 @@ pub(crate) fn choose_within_budget(
             continue;
         }
         let choice = pinned_candidate(engine, settings, memory, OVER_BUDGET_REASON.to_owned());
-        let choice = fit_candidate(engine, settings, &mut bill, choice, share, "always injected");
+        let room = Room { budget_tokens: share, content_tokens_max: usize::MAX, query: None };
+        let choice = fit_candidate(engine, settings, &mut bill, choice, &room, "always injected");
         // One that does not fit into the share is tried again by its rank, if it has one.
         let (id, is_shown) = (choice.memory.id, choice.considered.block.is_some());
         if is_shown || !is_ranked {
@@ -348,13 +354,19 @@ pub(crate) fn choose_within_budget(
         }
     }
     let copied = promoted::copied_sources(&hits);
+    let is_notice = |hit: &Hit| settings.purpose.is_none() && promoted::is_notice(&hit.memory);
+    let is_left_out = |hit: &&Hit| pinned.contains(&hit.memory.id) || copied.contains(&hit.memory.id) || is_notice(hit);
+    let wanted: Vec<&Hit> = hits.iter().filter(|hit| !is_left_out(hit)).take(settings.memories_max).collect();
+    // Without a question there is nothing to cut around: the first ones are shown as long as they are.
+    let content_tokens_max = query.map_or(usize::MAX, |_| content_share(engine, settings, &bill, &wanted));
+    let room = Room { budget_tokens: settings.budget_tokens, content_tokens_max, query };
     let mut shown = 0;
     for hit in hits {
         if pinned.contains(&hit.memory.id) {
             continue;
         }
         // A notice reports a promotion or rollback. Only decision points, which ask for past decisions, show it.
-        if settings.purpose.is_none() && promoted::is_notice(&hit.memory) {
+        if is_notice(&hit) {
             choices.push(unshown_candidate(engine, settings, hit, NOTICE_REASON.to_owned()));
             continue;
         }
@@ -377,38 +389,100 @@ pub(crate) fn choose_within_budget(
             continue;
         }
         let choice = unshown_candidate(engine, settings, hit, OVER_BUDGET_REASON.to_owned());
-        let choice = fit_candidate(engine, settings, &mut bill, choice, settings.budget_tokens, "ranked");
+        let choice = fit_candidate(engine, settings, &mut bill, choice, &room, "ranked");
         shown += usize::from(choice.considered.block.is_some());
         choices.push(choice);
     }
     choices
 }
 
-/// Shows a candidate, whole or cut, if the blocks then stay within `budget_tokens`; otherwise returns it unchanged.
+/// Most tokens of content per ranked memory, so that all of them fit into the rest of the budget: the shorter ones
+/// whole, the others cut to the same length. `usize::MAX` if all fit whole.
+///
+/// The last ones are given up while the share is below `context_cut_tokens_min`: a few words of a text would mislead.
+fn content_share(engine: &Engine, settings: &ReceiptSettings, bill: &TokenBill, hits: &[&Hit]) -> usize {
+    let limits = engine.limits();
+    let mut fixed = bill.tokens;
+    let mut open = bill.open;
+    let mut lengths: Vec<usize> = Vec::with_capacity(hits.len());
+    let mut share = usize::MAX;
+    for hit in hits {
+        let candidate = unshown_candidate(engine, settings, (*hit).clone(), String::new());
+        let block = block_for_trust(settings, &candidate.considered) as usize;
+        if !std::mem::replace(&mut open[block], true) {
+            fixed += bill.frames[block];
+        }
+        fixed += render::entry_head_tokens(&to_shown_entry(&candidate.considered, &candidate.memory));
+        lengths.push(render::content_tokens(&hit.memory.content, settings.budget_tokens));
+        let next = level_of(&lengths, settings.budget_tokens.saturating_sub(fixed));
+        if next < limits.context_cut_tokens_min && lengths.len() > 1 {
+            break;
+        }
+        share = next;
+    }
+    share
+}
+
+/// The largest level to which lengths can be cut so that their sum is within `room`; `usize::MAX` if none needs a cut.
+fn level_of(lengths: &[usize], room: usize) -> usize {
+    let mut sorted = lengths.to_vec();
+    sorted.sort_unstable();
+    let mut left = room;
+    for (at, length) in sorted.iter().enumerate() {
+        let level = left / (sorted.len() - at);
+        if level < *length {
+            return level;
+        }
+        left -= length;
+    }
+    usize::MAX
+}
+
+/// The room for a candidate's entry.
+struct Room<'a> {
+    /// Tokens of both blocks with the entry.
+    budget_tokens: usize,
+    /// Tokens of its content.
+    content_tokens_max: usize,
+    /// What a cut content is cut around; `None`: only its beginning is shown.
+    query: Option<&'a QueryWords>,
+}
+
+/// Shows a candidate, whole or cut, if there is room; otherwise returns it unchanged.
 fn fit_candidate(
     engine: &Engine,
     settings: &ReceiptSettings,
     bill: &mut TokenBill,
     mut choice: ContextCandidate,
-    budget_tokens: usize,
+    room: &Room<'_>,
     reason: &str,
 ) -> ContextCandidate {
     let block = block_for_trust(settings, &choice.considered);
     let fixed_tokens =
         bill.tokens_with_block(block) + render::entry_head_tokens(&to_shown_entry(&choice.considered, &choice.memory));
-    let Some(content_tokens) = budget_tokens.checked_sub(fixed_tokens) else { return choice };
-    // The first few words of a long text are no use: show a cut memory only from `context_cut_tokens_min` tokens.
-    if content_tokens < engine.limits().context_cut_tokens_min && render::is_cut(&choice.memory.content, content_tokens)
-    {
-        return choice;
+    let Some(content_tokens) = room.budget_tokens.checked_sub(fixed_tokens) else { return choice };
+    // Also if the content is shorter: a replay cuts at the same place.
+    let content_tokens = content_tokens.min(room.content_tokens_max);
+    if render::is_cut(&choice.memory.content, content_tokens) {
+        // The first few words of a long text are no use.
+        if content_tokens < engine.limits().context_cut_tokens_min {
+            return choice;
+        }
+        let excerpt = |query| find_excerpt(&choice.memory.content, query, content_tokens);
+        choice.considered.excerpt = room.query.map(excerpt);
     }
-    // All the tokens left, also if the content is shorter: a replay cuts at the same place.
     choice.considered.content_tokens_max = content_tokens;
     let entry_tokens = render::entry_tokens(&to_shown_entry(&choice.considered, &choice.memory));
     bill.add_entry(block, entry_tokens);
     choice.considered =
         ConsideredMemory { block: Some(block), reason: reason.to_owned(), tokens: entry_tokens, ..choice.considered };
     choice
+}
+
+/// The part of a long content to show: around what matches the query.
+pub(crate) fn find_excerpt(content: &str, query: &QueryWords, tokens_max: usize) -> Excerpt {
+    let range = passage::find_passage(content, query, tokens_max, render::piece_tokens);
+    Excerpt { start: range.start, end: range.end }
 }
 
 /// A candidate that is not shown, for this reason. Both trust and staleness are those of now, not of the last save.
@@ -437,6 +511,7 @@ pub(crate) fn unshown_candidate(
         reason,
         tokens: 0,
         content_tokens_max: 0,
+        excerpt: None,
     };
     ContextCandidate { considered, memory: hit.memory }
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::model::id::{MemoryId, VersionId};
 use crate::receipts::receipt::ConsideredMemory;
-use crate::receipts::render::ContextBlock;
+use crate::receipts::render::{ContextBlock, Excerpt};
 
 /// Encodes candidates: a header line with the names of the score parts, then one line per candidate with its fields and
 /// its parts in header order. An absent part is an empty field.
@@ -38,7 +38,7 @@ pub(crate) fn encode_candidates(candidates: &[ConsideredMemory]) -> String {
             u8::from(candidate.stale),
             candidate.score,
             candidate.tokens,
-            candidate.content_tokens_max,
+            encode_content_part(candidate),
             escape_field(&candidate.reason),
         );
         for name in &names {
@@ -58,28 +58,37 @@ pub(crate) fn decode_candidates(text: &str) -> Option<Vec<ConsideredMemory>> {
     lines.map(|line| decode_candidate(line, &names)).collect()
 }
 
+/// Fields before the score parts.
+const FIXED_FIELDS: usize = 13;
+
 fn decode_candidate(line: &str, names: &[&str]) -> Option<ConsideredMemory> {
     let mut fields = line.split('\t');
-    let mut next = || fields.next();
+    let fixed: Vec<&str> = fields.by_ref().take(FIXED_FIELDS).collect();
+    let [memory, version, store, path, trust, kind, author, stale, block, score, tokens, part, reason] = fixed[..]
+    else {
+        return None;
+    };
+    let (content_tokens_max, excerpt) = decode_content_part(part)?;
     Some(ConsideredMemory {
         is_erasable: false,
-        memory: MemoryId(parse_field(next()?)?),
-        version: VersionId(parse_field(next()?)?),
-        store: unescape_field(next()?),
-        path: optional_text(next()?),
-        trust: parse_field(next()?)?,
-        kind: parse_field(next()?)?,
-        author: optional_text(next()?),
-        stale: next()? == "1",
-        block: match next()? {
+        memory: MemoryId(parse_field(memory)?),
+        version: VersionId(parse_field(version)?),
+        store: unescape_field(store),
+        path: optional_text(path),
+        trust: parse_field(trust)?,
+        kind: parse_field(kind)?,
+        author: optional_text(author),
+        stale: stale == "1",
+        block: match block {
             "t" => Some(ContextBlock::Trusted),
             "u" => Some(ContextBlock::Untrusted),
             _ => None,
         },
-        score: parse_field(next()?)?,
-        tokens: parse_field(next()?)?,
-        content_tokens_max: parse_field(next()?)?,
-        reason: unescape_field(next()?),
+        score: parse_field(score)?,
+        tokens: parse_field(tokens)?,
+        content_tokens_max,
+        excerpt,
+        reason: unescape_field(reason),
         parts: names
             .iter()
             .zip(fields)
@@ -87,6 +96,18 @@ fn decode_candidate(line: &str, names: &[&str]) -> Option<ConsideredMemory> {
             .map(|(name, part)| Some(((*name).to_owned(), parse_field(part)?)))
             .collect::<Option<_>>()?,
     })
+}
+
+/// The tokens of the content, and after `@` the bytes of an excerpt: `300` or `300@512-1480`.
+fn encode_content_part(candidate: &ConsideredMemory) -> String {
+    let tokens = candidate.content_tokens_max;
+    candidate.excerpt.map_or_else(|| tokens.to_string(), |Excerpt { start, end }| format!("{tokens}@{start}-{end}"))
+}
+
+fn decode_content_part(field: &str) -> Option<(usize, Option<Excerpt>)> {
+    let Some((tokens, part)) = field.split_once('@') else { return Some((parse_field(field)?, None)) };
+    let (start, end) = part.split_once('-')?;
+    Some((parse_field(tokens)?, Some(Excerpt { start: parse_field(start)?, end: parse_field(end)? })))
 }
 
 fn parse_field<T: FromStr>(field: &str) -> Option<T> {
@@ -164,6 +185,7 @@ mod tests {
                     reason,
                     tokens: number as usize,
                     content_tokens_max: 7,
+                    excerpt: [None, Some(Excerpt { start: 0, end: 9 }), Some(Excerpt { start: 20, end: 99 })][parts],
                 })
                 .collect();
             prop_assert_eq!(decode_candidates(&encode_candidates(&candidates)), Some(candidates));

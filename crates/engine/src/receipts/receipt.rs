@@ -21,7 +21,7 @@ use crate::ports::row::{self, Paging, RecordPage};
 use crate::ports::{Filter, StoreCallback};
 use crate::recall::usage;
 use crate::receipts::codec;
-use crate::receipts::render::{self, ContextBlock, ShownMemory};
+use crate::receipts::render::{self, ContextBlock, Excerpt, ShownMemory};
 use crate::safety;
 use crate::text::digest::content_sha256;
 
@@ -131,6 +131,9 @@ pub struct ConsideredMemory {
     pub tokens: usize,
     /// Tokens of content that were shown at most. Needed to cut the text at the same place in a replay.
     pub content_tokens_max: usize,
+    /// The part of a long content that was shown: around what matched the query. `None`: from its beginning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub excerpt: Option<Excerpt>,
 }
 
 impl Receipt {
@@ -358,5 +361,6 @@ pub(crate) fn to_shown_entry<'a>(
         stale: considered.stale,
         content: &memory.content,
         content_tokens_max: considered.content_tokens_max,
+        excerpt: considered.excerpt,
     }
 }

@@ -27,6 +27,15 @@ pub struct ShownMemory<'a> {
     pub content: &'a str,
     /// Tokens of content to show; a longer content is cut, with a notice.
     pub content_tokens_max: usize,
+    /// The part of the content to show; `None`: from its beginning.
+    pub excerpt: Option<Excerpt>,
+}
+
+/// A part of a content, in bytes of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Excerpt {
+    pub start: usize,
+    pub end: usize,
 }
 
 /// The block a memory is rendered in.
@@ -101,8 +110,20 @@ pub fn entry_tokens(shown: &ShownMemory<'_>) -> usize {
 /// Upper bound of an entry's tokens without its content, including the notice of a cut.
 pub fn entry_head_tokens(shown: &ShownMemory<'_>) -> usize {
     token_estimate::estimate(&render_entry(&ShownMemory { content: "", ..shown.clone() }))
+        + token_estimate::estimate(CUT_BEFORE_NOTICE)
         + token_estimate::estimate(CUT_NOTICE)
-        + 3 * SEAM_TOKENS
+        + 4 * SEAM_TOKENS
+}
+
+/// Upper bound of the tokens that a piece of a content adds to an entry.
+pub fn piece_tokens(piece: &str) -> usize {
+    token_estimate::estimate(&escape_content(piece)) + SEAM_TOKENS
+}
+
+/// Upper bound of the tokens of a content, read as far as `tokens_max`.
+pub fn content_tokens(content: &str, tokens_max: usize) -> usize {
+    let content = escape_content(content);
+    token_estimate::estimate(token_estimate::truncate_to(&content, tokens_max.saturating_add(1)))
 }
 
 /// Whether a content is longer than `tokens_max` and would be cut.
@@ -111,6 +132,8 @@ pub fn is_cut(content: &str, tokens_max: usize) -> bool {
     token_estimate::truncate_to(&content, tokens_max).len() < content.len()
 }
 
+/// Before an excerpt that does not begin at the beginning.
+const CUT_BEFORE_NOTICE: &str = "[cut: the memory begins earlier]\n";
 /// Appended to a cut content.
 const CUT_NOTICE: &str = "\n[cut: read the memory for the rest]";
 
@@ -130,11 +153,16 @@ fn render_entry(shown: &ShownMemory<'_>) -> String {
     if shown.stale {
         head.push_str(" | stale: verify again");
     }
+    // A redacted version no longer has the part.
+    let part = shown.excerpt.and_then(|part| shown.content.get(part.start..part.end)).unwrap_or(shown.content);
+    let begins_earlier = shown.excerpt.is_some_and(|part| part.start > 0);
+    let ends_later = shown.excerpt.is_some_and(|part| part.end < shown.content.len());
     // Cut after escaping, which makes a text longer: the other way round the entry could exceed its tokens.
-    let content = escape_content(shown.content);
+    let content = escape_content(part);
     let kept = token_estimate::truncate_to(&content, shown.content_tokens_max);
-    let cut = if kept.len() < content.len() { CUT_NOTICE } else { "" };
-    format!("{head}]\n{kept}{cut}\n")
+    let before = if begins_earlier { CUT_BEFORE_NOTICE } else { "" };
+    let after = if ends_later || kept.len() < content.len() { CUT_NOTICE } else { "" };
+    format!("{head}]\n{before}{kept}{after}\n")
 }
 
 /// Escapes a content so that none of its lines looks like the head of an entry (`[store: …`) or the notice of a cut
@@ -195,7 +223,25 @@ mod tests {
             stale: false,
             content,
             content_tokens_max: 500,
+            excerpt: None,
         }
+    }
+
+    #[test]
+    fn an_excerpt_says_where_it_was_cut() {
+        let content = "first line\nsecond line\nthird line";
+        let excerpt_of = |part: std::ops::Range<usize>| {
+            let excerpt = Some(Excerpt { start: part.start, end: part.end });
+            let text = render_entry(&ShownMemory { excerpt, ..shown(content) });
+            text.split_once("]\n").map(|(_, content)| content.to_owned()).unwrap_or_default()
+        };
+        assert_eq!(excerpt_of(0..content.len()), format!("{content}\n"));
+        assert_eq!(excerpt_of(0..10), "first line\n[cut: read the memory for the rest]\n");
+        assert_eq!(
+            excerpt_of(11..22),
+            "[cut: the memory begins earlier]\nsecond line\n[cut: read the memory for the rest]\n"
+        );
+        assert_eq!(excerpt_of(11..9_999), format!("[cut: the memory begins earlier]\n{content}\n"), "redacted since");
     }
 
     #[test]
@@ -267,6 +313,9 @@ mod tests {
             prop_assert!(token_estimate::estimate(&render_blocks("ingrain", trusted, untrusted)) <= billed);
             for one in &all {
                 prop_assert!(entry_tokens(one) <= entry_head_tokens(one) + room, "an entry keeps to its room");
+                let excerpt = Some(Excerpt { start: 0, end: one.content.len() });
+                let part = ShownMemory { excerpt, ..one.clone() };
+                prop_assert!(entry_tokens(&part) <= entry_head_tokens(one) + room, "an excerpt keeps to its room");
             }
         }
     }

@@ -8,6 +8,7 @@
 //! - `markdown`: blocks of a Markdown text
 //! - `chunks`: documents cut into pieces along their headings
 //! - `normalize`: one form for texts that people consider the same, and a keyed digest of it
+//! - `passage`: the part of a long text that answers a query best
 //! - `digest`: SHA-256 in hex
 //! - `direction_marks`: characters that change the direction of displayed text
 //! - `canonical_json`: JSON in one spelling, for digests
@@ -24,6 +25,7 @@ pub mod heading;
 pub(crate) mod html;
 pub(crate) mod markdown;
 pub(crate) mod normalize;
+pub mod passage;
 pub mod plural;
 pub mod token_estimate;
 pub mod words;

@@ -19,6 +19,7 @@ use crate::receipts::receipt::{ReceiptSettings, to_shown_entry};
 use crate::receipts::render;
 use crate::sources::knowledge::{self, KnowledgeResults};
 use crate::sources::skills::{LoadedSkills, Skill, SkippedSkill};
+use crate::text::words::{self, QueryWords};
 
 /// Memories and document chunks before any cut.
 const MEMORIES_MAX: usize = 5;
@@ -64,6 +65,7 @@ pub(crate) fn gather_window_parts<'a>(
     if request.message.trim().is_empty() {
         return Ok(parts);
     }
+    let query = words::parse_query(&request.message);
     let failure_note = |what: &str, error: &Error| format!("{what}: {}", error.code());
     parts.pinned = window_pins(engine, caller, &parts.settings, notes).unwrap_or_else(|error| {
         notes.push(failure_note("always-inject memories", &error));
@@ -79,7 +81,7 @@ pub(crate) fn gather_window_parts<'a>(
     // A hit that is also pinned is shown once. The search returns more than `MEMORIES_MAX`, so others take its place.
     let is_pinned = |hit: &Hit| parts.pinned.iter().any(|choice| choice.memory.id == hit.memory.id);
     let unpinned: Vec<Hit> = memories.into_iter().filter(|hit| !is_pinned(hit)).take(MEMORIES_MAX).collect();
-    parts.memories = unpinned.into_iter().map(|hit| to_window_choice(engine, &parts.settings, hit)).collect();
+    parts.memories = unpinned.into_iter().map(|hit| to_window_choice(engine, &parts.settings, &query, hit)).collect();
     // A search of its own, so that documents and memories do not crowd each other out.
     let chunks = knowledge::find_knowledge_hits(engine, caller, &request.message, &[], Ranker::Operational, CHUNKS_MAX);
     let chunks = chunks.unwrap_or_else(|error| {
@@ -87,7 +89,7 @@ pub(crate) fn gather_window_parts<'a>(
         KnowledgeResults::default()
     });
     notes.extend(chunks.warnings);
-    parts.chunks = chunks.hits.into_iter().map(|hit| to_window_choice(engine, &parts.settings, hit)).collect();
+    parts.chunks = chunks.hits.into_iter().map(|hit| to_window_choice(engine, &parts.settings, &query, hit)).collect();
     Ok(parts)
 }
 
@@ -122,7 +124,7 @@ fn window_pins(
     notes.extend(warnings);
     for memory in always {
         let choice = turn::pinned_candidate(engine, settings, memory, WINDOW_REASON.to_owned());
-        let choice = show_in_window(settings, choice);
+        let choice = show_in_window(settings, choice, None);
         if choice.considered.tokens <= left {
             left -= choice.considered.tokens;
             pinned.push(choice);
@@ -150,11 +152,20 @@ fn window_memories(
 }
 
 /// A candidate that is shown, until a cut removes it.
-fn to_window_choice(engine: &Engine, settings: &ReceiptSettings, hit: Hit) -> ContextCandidate {
-    show_in_window(settings, turn::unshown_candidate(engine, settings, hit, WINDOW_REASON.to_owned()))
+fn to_window_choice(engine: &Engine, settings: &ReceiptSettings, query: &QueryWords, hit: Hit) -> ContextCandidate {
+    show_in_window(settings, turn::unshown_candidate(engine, settings, hit, WINDOW_REASON.to_owned()), Some(query))
 }
 
-fn show_in_window(settings: &ReceiptSettings, mut choice: ContextCandidate) -> ContextCandidate {
+/// A long content is cut around what matches the query, or after its beginning without one.
+fn show_in_window(
+    settings: &ReceiptSettings,
+    mut choice: ContextCandidate,
+    query: Option<&QueryWords>,
+) -> ContextCandidate {
+    let content = &choice.memory.content;
+    choice.considered.excerpt = query
+        .filter(|_| render::is_cut(content, MEMORY_TOKENS_MAX))
+        .map(|query| turn::find_excerpt(content, query, MEMORY_TOKENS_MAX));
     choice.considered.block = Some(block_for_trust(settings, &choice.considered));
     choice.considered.content_tokens_max = MEMORY_TOKENS_MAX;
     choice.considered.tokens = render::entry_tokens(&to_shown_entry(&choice.considered, &choice.memory));
