@@ -14,6 +14,8 @@ mod search;
 mod serve;
 mod upkeep;
 
+use std::path::Path;
+
 use clap::{Args, Subcommand};
 use engine::model::caller::Caller;
 use engine::model::memory::Draft;
@@ -29,6 +31,8 @@ use crate::config::Config;
 use crate::error::Failure;
 use crate::output::Output;
 use measure::{Figures, Meter};
+use retrieval::all_sets::{self, AllReport, ByQuestion, SetReport};
+use retrieval::default_doors;
 
 /// Default number of searches: enough for a stable median.
 const QUERIES_DEFAULT: usize = 1_000;
@@ -49,11 +53,17 @@ enum BenchCommand {
         #[arg(long, value_name = "N", default_value_t = 1_000)]
         count: usize,
     },
-    /// Measure recall, MRR and nDCG on a set of turns and questions
+    /// Measure what the doors and rankers find on a set of turns and questions
     Retrieval {
         /// Retrieval set (JSON): collections of memories, and queries with the ids of their answers
-        #[arg(required_unless_present = "generated", conflicts_with = "generated")]
+        #[arg(required_unless_present_any = ["generated", "all"], conflicts_with_all = ["generated", "all"])]
         file: Option<std::path::PathBuf>,
+        /// Every retrieval set (*.json) of this folder, in one table with 95 % intervals by question
+        #[arg(long, value_name = "DIR", conflicts_with = "generated")]
+        all: Option<std::path::PathBuf>,
+        /// Compare with the `--json` answer of an earlier `--all`, question by question
+        #[arg(long, value_name = "FILE", requires = "all")]
+        against: Option<std::path::PathBuf>,
         /// Number of generated notes to use instead of a file; half of the questions are paraphrases
         #[arg(long, value_name = "N")]
         generated: Option<usize>,
@@ -167,7 +177,10 @@ impl BenchArgs {
             BenchCommand::Report(args) => report::run(&args, global, output),
             BenchCommand::Governance => governance::run(config, output),
             BenchCommand::Scan { files } => scan::run(output, &files),
-            BenchCommand::Retrieval { file, generated } => {
+            BenchCommand::Retrieval { all: Some(folder), against, .. } => {
+                run_all_sets(config, output, &folder, against.as_deref())
+            }
+            BenchCommand::Retrieval { file, generated, .. } => {
                 let set = match file {
                     Some(file) => retrieval::read_set_file(&file)?,
                     None => generated_set::generate_set(generated.unwrap_or_default()),
@@ -194,11 +207,39 @@ impl BenchArgs {
 }
 
 fn run_retrieval(config: &Config, output: &Output, set: &retrieval::RetrievalSet) -> Result<(), Failure> {
+    let (report, _) = measure_set(config, set)?;
+    output.print_answer(&report, || render_retrieval(output, &report))
+}
+
+/// Measures a set on a database of its own.
+fn measure_set(
+    config: &Config,
+    set: &retrieval::RetrievalSet,
+) -> Result<(retrieval::RetrievalReport, ByQuestion), Failure> {
     let place = TempHome::new("bench")?;
     let session = Session::open(&place.redirect_config(config))?;
-    let report = retrieval::run(&session.engine, session.caller.tenant, set)?;
+    let measured = retrieval::run(&session.engine, session.caller.tenant, set)?;
     session.close()?;
-    output.print_answer(&report, || render_retrieval(output, &report))
+    Ok(measured)
+}
+
+fn run_all_sets(config: &Config, output: &Output, folder: &Path, against: Option<&Path>) -> Result<(), Failure> {
+    let before = against.map(all_sets::read_report).transpose()?;
+    let mut sets = Vec::new();
+    for (name, set) in all_sets::read_folder(folder)? {
+        let (report, by_question) = measure_set(config, &set)?;
+        sets.push(SetReport { name, report, by_question });
+    }
+    let all = AllReport { sets };
+    output.print_answer(&all, || {
+        let (header, rows) = all_sets::table(&all);
+        let header: Vec<&str> = header.iter().map(String::as_str).collect();
+        let table = output.render_table(&header, rows);
+        let compared = before
+            .as_ref()
+            .map(|before| output.render_table(&all_sets::COMPARISON_HEADER, all_sets::comparison(before, &all)));
+        [Some(table), compared].into_iter().flatten().collect::<Vec<_>>().join("\n")
+    })
 }
 
 /// Opens a session on an empty database; an error if it has tenants.
@@ -337,10 +378,11 @@ fn measure_contexts(session: &Session, from: usize, queries: usize) -> Result<Fi
 }
 
 fn render_retrieval(output: &Output, report: &retrieval::RetrievalReport) -> String {
+    let doors = output.render_table(&default_doors::DOOR_HEADER, default_doors::door_rows(&report.doors));
     let rows = report.table_rows(|ranker| format!("ranker {ranker}"));
     let table = output.render_table(&retrieval::RECALL_HEADER, rows);
     format!(
-        "{table}\n{} memories ({} refused), embedder {}; all rows but `category 5` exclude category 5",
+        "{doors}\n\n{table}\n{} memories ({} refused), embedder {}; all rows but `category 5` exclude category 5",
         report.memories, report.refused, report.embedder
     )
 }

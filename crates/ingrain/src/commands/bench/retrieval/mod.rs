@@ -1,18 +1,25 @@
-//! `bench retrieval`: recall, MRR and nDCG of searches on a set of turns and questions.
+//! `bench retrieval`: what the doors find by default on a set of turns and questions, then recall, MRR and nDCG of
+//! text relevance and of each ranker.
 
-use std::collections::BTreeMap;
+pub mod all_sets;
+pub mod default_doors;
+
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
 use engine::model::caller::Caller;
-use engine::model::id::TenantId;
+use engine::model::id::{MemoryId, TenantId};
 use engine::model::memory::{Draft, Evidence};
 use engine::model::vocabulary::{EvidenceKind, Ranker};
 use engine::ports::Filter;
-use engine::{Engine, Remembered, SearchQuery, UpkeepOptions};
+use engine::{EPISODES_STORE, Engine, Remembered, SearchQuery, UpkeepOptions};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use all_sets::ByQuestion;
+use default_doors::{DoorQuality, IdsByCollection};
 
 use crate::clock::SystemClock;
 use crate::error::Failure;
@@ -71,8 +78,14 @@ pub struct Quality {
     pub ndcg10: f64,
 }
 
+/// The memories that hold each turn of a collection, by the turn's id in the set.
+type SavedIds = HashMap<String, Vec<MemoryId>>;
+
 #[derive(Debug, Serialize, Deserialize)]
 pub struct RetrievalReport {
+    /// What people get by default.
+    #[serde(default)]
+    pub doors: BTreeMap<String, DoorQuality>,
     /// Text relevance alone with default settings; the figure to compare between versions.
     #[serde(flatten)]
     pub main: Quality,
@@ -122,12 +135,15 @@ pub fn read_set_file(file: &Path) -> Result<RetrievalSet, Failure> {
     serde_json::from_str(&text).map_err(|error| wrong(format!("`{}` is not a retrieval set: {error}", file.display())))
 }
 
-pub fn run(engine: &Engine, tenant: TenantId, set: &RetrievalSet) -> Result<RetrievalReport, Failure> {
-    let mut refused = 0;
+/// Measures a set; the figures of each question are for [`all_sets`].
+pub fn run(engine: &Engine, tenant: TenantId, set: &RetrievalSet) -> Result<(RetrievalReport, ByQuestion), Failure> {
+    let (mut refused, mut ids) = (0, IdsByCollection::new());
     for collection in &set.collections {
-        refused += save_collection(engine, tenant, collection)?;
+        let saved = ids.entry(collection.id.clone()).or_default();
+        refused += save_collection(engine, tenant, collection, saved)?;
     }
     embed_pending(engine, tenant, set)?;
+    let doors = default_doors::measure_doors(engine, tenant, set, &ids)?;
     let all = |ranker, words_only| measure_queries(engine, tenant, set, ranker, words_only);
     let text = all(Ranker::Lesson, false)?;
     let scored = |sums: &BTreeMap<i64, QualitySums>| {
@@ -135,13 +151,20 @@ pub fn run(engine: &Engine, tenant: TenantId, set: &RetrievalSet) -> Result<Retr
             sums.iter().filter(|(category, _)| **category != UNANSWERABLE_CATEGORY).map(|(_, sums)| sums),
         )
     };
-    let main = scored(&text).mean_quality();
+    let total = scored(&text);
+    let mut by_question: ByQuestion =
+        doors.iter().map(|(door, sums)| ((*door).to_owned(), sums.shares.clone())).collect();
+    by_question.insert("text relevance R@10".to_owned(), total.recall10.clone());
+    let main = total.mean_quality();
     // The ranker `lesson` is text relevance and nothing else.
     let mut by_ranker = BTreeMap::from([(Ranker::Lesson.to_string(), main.clone())]);
     for ranker in [Ranker::Operational, Ranker::Episodic, Ranker::Layered, Ranker::Hint] {
-        by_ranker.insert(ranker.to_string(), scored(&all(ranker, false)?).mean_quality());
+        let total = scored(&all(ranker, false)?);
+        by_ranker.insert(ranker.to_string(), total.mean_quality());
+        by_question.insert(format!("{ranker} R@10"), total.recall10);
     }
-    Ok(RetrievalReport {
+    let report = RetrievalReport {
+        doors: default_doors::qualities(&doors),
         main,
         embedder: engine.embedder.model().to_owned(),
         memories: set.collections.iter().map(|collection| collection.memories.len()).sum(),
@@ -154,7 +177,8 @@ pub fn run(engine: &Engine, tenant: TenantId, set: &RetrievalSet) -> Result<Retr
         category_5: text.get(&UNANSWERABLE_CATEGORY).map(QualitySums::mean_quality),
         without_vectors: scored(&all(Ranker::Lesson, true)?).mean_quality(),
         by_ranker,
-    })
+    };
+    Ok((report, by_question))
 }
 
 /// Adds the vectors of a slow model by upkeep. The clock is set to the last turn, so that nothing expires or fades.
@@ -173,33 +197,57 @@ fn last_turn_time(collection: &Collection) -> Option<Timestamp> {
     collection.memories.iter().enumerate().map(|(number, turn)| turn_time(turn, number)).max()
 }
 
-/// Saves a collection and returns the number of refused turns.
-fn save_collection(engine: &Engine, tenant: TenantId, collection: &Collection) -> Result<usize, Failure> {
-    let caller = Caller::agent(tenant, "bench").in_conversation(&collection.id);
+/// The agent in the conversation of a collection.
+fn conversation_caller(tenant: TenantId, collection: &Collection) -> Caller {
+    Caller::agent(tenant, "bench").in_conversation(&collection.id)
+}
+
+/// Saves the turns of a collection as notes of its conversation and as episodes of its agent, which different doors
+/// search. Returns the number of refused turns.
+fn save_collection(
+    engine: &Engine,
+    tenant: TenantId,
+    collection: &Collection,
+    saved: &mut SavedIds,
+) -> Result<usize, Failure> {
     let mut refused = 0;
     for (number, turn) in collection.memories.iter().enumerate() {
         let engine = engine.with_clock(Arc::new(SystemClock::new(Some(turn_time(turn, number)))));
-        let content = match &turn.caption {
-            Some(caption) => format!("{}\n{caption}", turn.text),
-            None => turn.text.clone(),
-        };
-        let draft = Draft {
-            store: STORE.to_owned(),
-            // Empty content would be refused, and the turn would be missing from the order.
-            content: if content.trim().is_empty() { "-".to_owned() } else { content },
-            session: Some(session_name(turn)),
-            turn: u32::try_from(number).ok(),
-            speaker: turn.speaker.clone(),
-            title: None,
-            // Id of the turn in the set, to recognise the hit.
-            metadata: Some([("bench_id".to_owned(), Value::from(turn.id.clone()))].into_iter().collect()),
-            expires_at: FAR_FUTURE.parse().ok(),
-            evidence: vec![Evidence::new(EvidenceKind::UserStatement, "a turn of the set")],
-            ..Draft::default()
-        };
-        refused += usize::from(matches!(engine.remember(&caller, draft)?, Remembered::Refused(_)));
+        let note = turn_draft(STORE, turn, number);
+        match engine.remember(&conversation_caller(tenant, collection), note)? {
+            Remembered::Saved(note) => saved.entry(turn.id.clone()).or_default().push(note.memory.id),
+            Remembered::Refused(_) => refused += 1,
+        }
+        let episode = turn_draft(EPISODES_STORE, turn, number);
+        let episode = engine.remember(&default_doors::episode_caller(tenant, collection), episode)?;
+        if let Remembered::Saved(episode) = episode {
+            saved.entry(turn.id.clone()).or_default().push(episode.memory.id);
+        }
     }
     Ok(refused)
+}
+
+fn turn_draft(store: &str, turn: &RecordedTurn, number: usize) -> Draft {
+    let content = match &turn.caption {
+        Some(caption) => format!("{}\n{caption}", turn.text),
+        None => turn.text.clone(),
+    };
+    Draft {
+        store: store.to_owned(),
+        // Empty content would be refused, and the turn would be missing from the order.
+        content: if content.trim().is_empty() { "-".to_owned() } else { content },
+        session: Some(session_name(turn)),
+        turn: u32::try_from(number).ok(),
+        // A set of chats names the roles as speakers.
+        role: turn.speaker.as_deref().and_then(|speaker| speaker.parse().ok()),
+        speaker: turn.speaker.clone(),
+        title: None,
+        // Id of the turn in the set, to recognise the hit.
+        metadata: Some([("bench_id".to_owned(), Value::from(turn.id.clone()))].into_iter().collect()),
+        expires_at: FAR_FUTURE.parse().ok(),
+        evidence: vec![Evidence::new(EvidenceKind::UserStatement, "a turn of the set")],
+        ..Draft::default()
+    }
 }
 
 fn session_name(turn: &RecordedTurn) -> String {
@@ -231,7 +279,7 @@ fn measure_queries(
 ) -> Result<BTreeMap<i64, QualitySums>, Failure> {
     let mut sums: BTreeMap<i64, QualitySums> = BTreeMap::new();
     for collection in &set.collections {
-        let caller = Caller::agent(tenant, "bench").in_conversation(&collection.id);
+        let caller = conversation_caller(tenant, collection);
         let engine = engine.with_clock(Arc::new(SystemClock::new(last_turn_time(collection))));
         // Questions without gold answers cannot be scored.
         for question in collection.queries.iter().filter(|question| !question.gold.is_empty()) {
@@ -255,11 +303,18 @@ fn measure_queries(
     Ok(sums)
 }
 
+/// Mean of a sum of shares, in percent, rounded to one decimal.
+fn percent(sum: f64, questions: usize) -> f64 {
+    (sum / questions.max(1) as f64 * 1_000.0).round() / 10.0
+}
+
 /// Sums over queries, for the means.
 #[derive(Clone, Debug, Default)]
 struct QualitySums {
     queries: usize,
     recall: [f64; 3],
+    /// Recall in the first ten, per question.
+    recall10: Vec<f64>,
     mrr: f64,
     ndcg10: f64,
 }
@@ -271,9 +326,11 @@ impl QualitySums {
     fn add(&mut self, found: &[&str], gold: &[String]) {
         let is_gold = |id: &&str| gold.iter().any(|wanted| wanted == id);
         self.queries += 1;
+        let recall_at = |cut: usize| found.iter().take(cut).filter(|id| is_gold(id)).count() as f64 / gold.len() as f64;
         for (sum, cut) in self.recall.iter_mut().zip(RECALL_CUTOFFS) {
-            *sum += found.iter().take(cut).filter(|id| is_gold(id)).count() as f64 / gold.len() as f64;
+            *sum += recall_at(cut);
         }
+        self.recall10.push(recall_at(10));
         self.mrr += found.iter().position(is_gold).map_or(0.0, |at| 1.0 / (at + 1) as f64);
         // Binary relevance: the gain of a hit is 1/log2(rank + 1).
         let gain = |at: usize| 1.0 / ((at + 2) as f64).log2();
@@ -287,6 +344,7 @@ impl QualitySums {
         all.fold(QualitySums::default(), |total, one| QualitySums {
             queries: total.queries + one.queries,
             recall: std::array::from_fn(|at| total.recall[at] + one.recall[at]),
+            recall10: total.recall10.iter().chain(&one.recall10).copied().collect(),
             mrr: total.mrr + one.mrr,
             ndcg10: total.ndcg10 + one.ndcg10,
         })
@@ -294,7 +352,7 @@ impl QualitySums {
 
     /// Means in percent, rounded to one decimal.
     fn mean_quality(&self) -> Quality {
-        let mean = |sum: f64| (sum / self.queries.max(1) as f64 * 1_000.0).round() / 10.0;
+        let mean = |sum: f64| percent(sum, self.queries);
         let recall = RECALL_CUTOFFS.iter().zip(self.recall).map(|(cut, sum)| (cut.to_string(), mean(sum))).collect();
         Quality { queries: self.queries, recall, mrr: mean(self.mrr), ndcg10: mean(self.ndcg10) }
     }
