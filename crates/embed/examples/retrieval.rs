@@ -202,6 +202,7 @@ fn input(
         similarity: cosine.map(|cosine| embedder.calibration().cosine_to_relevance(cosine)),
         session: Some(collection.memories[at].session),
         turn: Some(one.turn),
+        by_user: collection.memories[at].speaker == "user",
         named: asked.terms.iter().any(|term| one.name.contains(&term.term)),
         at: one.at,
     }

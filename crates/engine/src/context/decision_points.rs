@@ -168,6 +168,7 @@ pub(crate) fn search_for_purpose(
         }
     }
     let mut hits: Vec<Hit> = best.into_values().collect();
+    ranking::spread_text(Ranker::Operational, &engine.limits().weights, &mut hits);
     // The map has no order; the sort is total, so the result has.
     hits.sort_by(|one, other| ranking::compare_hits(Ranker::Operational, one, other));
     Ok((hits, warnings))

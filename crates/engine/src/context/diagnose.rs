@@ -22,7 +22,7 @@ use crate::recall::ranking::{Hit, RecallSource};
 use crate::recall::search::{HitExplanation, SearchQuery, UNRELATED_REASON};
 use crate::recall::{read, search, visibility};
 use crate::receipts::receipt::{ConsideredMemory, Receipt};
-use crate::sources::four_sources::is_near_enough;
+use crate::sources::four_sources::{absolute_similarity, is_near_enough};
 
 /// Reason of a memory that a search ranks but that is not among a turn's candidates.
 const RANKED_TOO_LOW: &str =
@@ -150,8 +150,7 @@ fn explain_recall(engine: &Engine, caller: &Caller, text: &str, id: MemoryId) ->
     let near = |hit: &&Hit| is_near_enough(hit, engine.limits().similarity_min);
     // The rank among hits that are near enough: the others do not take a place of the source.
     let rank = hits.iter().filter(near).position(|hit| hit.memory.id == id);
-    let similarity = |hit: &Hit| hit.parts.get("similarity").copied().unwrap_or_default();
-    let similarity = hits.iter().find(|hit| hit.memory.id == id).map(similarity);
+    let similarity = hits.iter().find(|hit| hit.memory.id == id).map(absolute_similarity);
     Ok(Some(match (rank, similarity) {
         (Some(rank), _) if rank < source.hits_max() => format!("number {} of its source", rank + 1),
         (Some(rank), _) => format!("number {} of its source, which gives {}", rank + 1, source.hits_max()),

@@ -23,6 +23,7 @@ use crate::model::event::Event;
 use crate::model::guard::Place;
 use crate::model::id::{MemoryId, TenantId, VersionId};
 use crate::model::limits::Neighbours;
+use crate::model::limits::text_weights::TextWeights;
 use crate::model::memory::{Memory, Version};
 use crate::model::row::{Row, RowFilter, RowKind};
 use crate::model::vector::{Embedding, Vector};
@@ -296,6 +297,8 @@ pub struct CandidateQuery {
     pub vector: Option<Embedding>,
     /// Most candidates by words, and most by vector.
     pub pool: usize,
+    /// Candidates by words are the best by these weights, those that the engine ranks with.
+    pub weights: TextWeights,
     /// Also the neighbouring turns of the best candidates: the answer often stands next to the match.
     pub neighbours: Option<Neighbours>,
     /// For a query without words: the newest memories are the candidates.

@@ -55,6 +55,7 @@ pub(crate) fn find_repeated_versions(engine: &Engine, caller: &Caller, draft: &D
         filter,
         words: words::parse_query(text),
         pool: COMPARED_MEMORIES_MAX,
+        weights: engine.limits().weights.text.clone(),
         ..CandidateQuery::default()
     };
     let mut similar: Vec<Memory> = engine

@@ -215,6 +215,7 @@ pub(crate) fn find_hits(
         // can reorder it.
         pool: (limit * engine.limits().overfetch).max(engine.limits().pool_min),
         always_include: query.explain.into_iter().collect(),
+        weights: engine.limits().weights.text.clone(),
     };
     let candidates: CandidateSet = engine.backend.find_candidates(readable, &candidate_query)?;
     let ranking_query = RankingQuery {

@@ -71,7 +71,14 @@ fn score_against_receipt(
     let now = engine.clock.now();
     let filter = Filter { unexpired_at: Some(now), ..Filter::default() };
     let (words, vector) = (words::parse_query(&receipt.query), embedding::embed_text(engine, &receipt.query));
-    let find = CandidateQuery { filter, words, vector, pool: engine.limits().pool_min, ..CandidateQuery::default() };
+    let find = CandidateQuery {
+        filter,
+        words,
+        vector,
+        pool: engine.limits().pool_min,
+        weights: engine.limits().weights.text.clone(),
+        ..CandidateQuery::default()
+    };
     let mut found = engine.backend.find_candidates(&visibility::visible_to(engine, &receipt.caller)?, &find)?;
     // The memories it would replace are no competitors.
     found.candidates.retain(|found| !replaced.contains(&found.memory.id));

@@ -16,7 +16,7 @@ use crate::model::trust_flow::Field;
 use crate::model::vocabulary::Ranker;
 use crate::ports::Filter;
 use crate::recall::ranking::named_time::{self, Period};
-use crate::recall::ranking::{self, Hit, RecallSource};
+use crate::recall::ranking::{self, Hit, RELEVANCE, RecallSource};
 use crate::recall::search::SearchQuery;
 use crate::recall::{search, visibility};
 use crate::sources::episodes::EPISODES_STORE;
@@ -111,7 +111,8 @@ impl Engine {
             // No word matches, but the query names a time: answer with everything of that time.
             found = search_sources(self, caller, query, Some(&periods));
         }
-        let FoundItems { items, mut hits, failed, warnings } = found;
+        let FoundItems { mut items, mut hits, failed, warnings } = found;
+        spread_similarity(self, &mut items);
         let recollections = merge_by_content(items, limit);
         // Only what is returned counts as recalled.
         hits.retain(|hit| recollections.iter().any(|kept| kept.memory == Some(hit.memory.id)));
@@ -221,7 +222,7 @@ fn to_recalled_item(engine: &Engine, source: RecallSource, hit: &Hit) -> Recalle
     let at = memory.happened_at();
     // Only episodes are judged for importance when they are saved.
     let importance = if source == RecallSource::Memory { memory.importance } else { OTHER_IMPORTANCE };
-    let similarity = hit.parts.get("similarity").copied().unwrap_or_default();
+    let similarity = hit.parts.get(RELEVANCE).copied().unwrap_or_default();
     let (score, parts) = score_recalled(engine, similarity, at, importance, source);
     RecalledItem {
         source,
@@ -244,8 +245,19 @@ fn score_recalled(
     source: RecallSource,
 ) -> (f64, BTreeMap<&'static str, f64>) {
     let weights = &engine.limits().weights;
-    let recency = ranking::recency_score(at, engine.clock.now(), weights.half_life_days);
+    let recency = ranking::recency_score(at, engine.clock.now(), weights.episodic_half_life_days);
     ranking::episodic_score(weights, similarity, recency, importance, source)
+}
+
+/// Spreads the similarity over 0..1 among the results of all sources together: the best of a poor source is no good
+/// result.
+fn spread_similarity(engine: &Engine, found: &mut [RecalledItem]) {
+    let relevance: Vec<f64> = found.iter().map(|item| item.parts["similarity"]).collect();
+    for (item, similarity) in found.iter_mut().zip(ranking::spread_relevance(&relevance)) {
+        let before = item.parts.insert("similarity", similarity).unwrap_or_default();
+        item.parts.insert(RELEVANCE, before);
+        item.score += engine.limits().weights.episodic_similarity * (similarity - before);
+    }
 }
 
 /// Searches the newest events of the event log that the caller may see, by shared words.
@@ -309,9 +321,14 @@ fn is_recallable_event(event: &Event) -> bool {
 
 /// Whether a hit is kept: it shares a word with the query, or its similarity is at least `similarity_min`.
 pub(crate) fn is_near_enough(hit: &Hit, similarity_min: f64) -> bool {
+    hit.parts.get("text.words").is_some_and(|words| *words > 0.0) || absolute_similarity(hit) >= similarity_min
+}
+
+/// Similarity of a hit to the query, whatever else was found. That of a turn next to a good hit includes the words lent
+/// by that hit.
+pub(crate) fn absolute_similarity(hit: &Hit) -> f64 {
     let part = |name: &str| hit.parts.get(name).copied().unwrap_or_default();
-    // `similarity` of a turn next to a good hit includes the part lent by that hit. It must reach the minimum too.
-    part("text.words") > 0.0 || part("text.vector").max(part("similarity")) >= similarity_min
+    part("text.vector").max(part("text.level"))
 }
 
 /// Keeps the best result of each content, best first.

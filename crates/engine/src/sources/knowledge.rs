@@ -12,7 +12,7 @@ use crate::model::store::KNOWLEDGE_BASE;
 use crate::model::vocabulary::Ranker;
 use crate::ports::Filter;
 use crate::ports::row::{self, Paging, RecordPage};
-use crate::recall::ranking::Hit;
+use crate::recall::ranking::{Hit, spread_text};
 use crate::recall::search::SearchQuery;
 use crate::recall::{search, visibility};
 use crate::vocabulary;
@@ -139,6 +139,7 @@ pub(crate) fn find_knowledge_hits(
         let (found, _) = search::find_hits(engine, &readable, &query, ranker, limit)?;
         hits.extend(found.into_iter().filter(|hit| readable.shows_memory(&hit.memory)));
     }
+    spread_text(ranker, &engine.limits().weights, &mut hits);
     hits.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.memory.id.cmp(&other.memory.id)));
     hits.truncate(limit);
     // After the limit: only what is shown needs proof of its text.

@@ -229,6 +229,7 @@ fn find_hint_target(
         filter,
         words: words::parse_query(hint),
         pool: engine.limits().pool_min,
+        weights: engine.limits().weights.text.clone(),
         ..CandidateQuery::default()
     };
     let found = engine.backend.find_candidates(&Readable::whole_tenant(caller.tenant), &find)?;

@@ -141,6 +141,7 @@ fn answers(
             newest: asked.newest,
             always_include: Vec::new(),
             neighbours: asked.reach.map(|reach| Neighbours { of_best: 5, reach }),
+            weights: Default::default(),
         };
         let mut found = backend.find_candidates(&readable, &find).expect("finds");
         if asked.past {

@@ -150,6 +150,7 @@ impl Weights {
             ("weights.operational_kind", self.operational_kind, WEIGHT),
             ("weights.operational_recency", self.operational_recency, WEIGHT),
             ("weights.half_life_days", self.half_life_days, DIVISOR),
+            ("weights.episodic_half_life_days", self.episodic_half_life_days, DIVISOR),
             ("weights.episodic_similarity", self.episodic_similarity, WEIGHT),
             ("weights.episodic_recency", self.episodic_recency, WEIGHT),
             ("weights.episodic_importance", self.episodic_importance, WEIGHT),
@@ -169,9 +170,8 @@ impl TextWeights {
     fn bounded_values(&self) -> Vec<(&'static str, f64, Bounds)> {
         vec![
             ("weights.text.k1", self.k1, WEIGHT),
-            ("weights.text.b_short", self.b_short, SHARE),
-            ("weights.text.b_per_doubling", self.b_per_doubling, SHARE),
-            ("weights.text.short_tokens", self.short_tokens, DIVISOR),
+            ("weights.text.length_min", self.length_min, DIVISOR),
+            ("weights.text.rarity", self.rarity, WEIGHT),
             ("weights.text.full", self.full, DIVISOR),
             ("weights.text.unknown", self.unknown, SHARE),
             ("weights.text.vector", self.vector, SHARE),
@@ -179,11 +179,12 @@ impl TextWeights {
             ("weights.text.previous", self.previous, SHARE),
             ("weights.text.next", self.next, SHARE),
             ("weights.text.fading", self.fading, SHARE),
+            ("weights.text.vector_beside", self.vector_beside, SHARE),
             ("weights.text.session", self.session, WEIGHT),
             ("weights.text.speaker", self.speaker, WEIGHT),
             ("weights.text.time", self.time, WEIGHT),
-            ("weights.text.other_time", self.other_time, SHARE),
             ("weights.text.exact", self.exact, WEIGHT),
+            ("weights.text.user_turn", self.user_turn, WEIGHT),
         ]
     }
 }

@@ -202,7 +202,7 @@ settings! {
         operational_kind: f64 = 0.10,
         /// Recency of the last update.
         operational_recency: f64 = 0.10,
-        /// Days after which recency is halved, here and in `episodic`.
+        /// Days after which recency is halved: operational facts go out of date within weeks.
         half_life_days: f64 = 30.0,
 
         // `episodic`: also merges the four sources.
@@ -211,6 +211,9 @@ settings! {
         episodic_similarity: f64 = 0.5,
         /// Recency of creation.
         episodic_recency: f64 = 0.2,
+        /// Days after which that recency is halved. What happened stays true: a short half-life would put any episode
+        /// of this week before the one that answers the question.
+        episodic_half_life_days: f64 = 180.0,
         episodic_importance: f64 = 0.2,
         /// Priority of the source: own memory before audit log, workflow steps and knowledge base.
         episodic_source: f64 = 0.1,

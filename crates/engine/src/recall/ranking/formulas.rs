@@ -2,11 +2,12 @@
 //! `operational`, `episodic` and `lesson` use text relevance, `layered` and `hint` count words in chosen fields.
 //! Weights are in [`Weights`] (`limits.weights.*`).
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::spread::RELEVANCE;
 use super::text::TextScore;
 use super::{Hit, RankingQuery};
 use crate::gate;
@@ -38,8 +39,6 @@ struct CandidateScorer<'a> {
     /// A query without words matches every candidate.
     matches_all: bool,
     entities: Vec<Entity>,
-    /// Distinct folded words of the query; only for the layered ranker.
-    tokens: HashSet<String>,
     /// Recency rank per candidate, from 1 for the newest towards 0; only for the layered ranker.
     positions: Vec<f64>,
 }
@@ -51,7 +50,6 @@ impl<'a> CandidateScorer<'a> {
             query,
             matches_all: query.words.terms.is_empty(),
             entities: entities::extract(query.text),
-            tokens: if layered { words::folded_words(query.text).into_iter().collect() } else { HashSet::new() },
             positions: if layered { recency_positions(candidates) } else { Vec::new() },
         }
     }
@@ -69,7 +67,7 @@ impl<'a> CandidateScorer<'a> {
             }
             Ranker::Episodic => {
                 // Episodes age from when they were saved: an edit does not make an old event recent.
-                let recency = recency_score(memory.created_at, self.query.now, weights.half_life_days);
+                let recency = recency_score(memory.created_at, self.query.now, weights.episodic_half_life_days);
                 let is_match = self.matches_all || text.total > 0.0;
                 is_match.then(|| episodic_score(weights, text.total, recency, memory.importance, RecallSource::Memory))
             }
@@ -88,8 +86,8 @@ impl<'a> CandidateScorer<'a> {
         let summary = memory.summary_line().to_lowercase();
         let query_text = self.query.text.trim().to_lowercase();
         let substring = f64::from(u8::from(!query_text.is_empty() && summary.contains(&query_text)));
-        let in_summary = self.token_share(&words::folded_words(&summary).into_iter().collect());
-        let in_metadata = self.token_share(&metadata_tokens(memory));
+        let in_summary = self.text_share(memory.summary_line());
+        let in_metadata = self.text_share(&metadata_text(memory));
         // No vectors: the scores of this ranker can be recomputed by hand. A candidate matched only in other fields
         // (`text.words`) is kept, with a score from state and recency.
         let is_match = query_text.is_empty() || substring + in_summary + in_metadata + text.words > 0.0;
@@ -108,12 +106,10 @@ impl<'a> CandidateScorer<'a> {
         is_match.then_some((score, parts))
     }
 
-    /// Share of the query's distinct words in a set, 0..1.
-    fn token_share(&self, tokens: &HashSet<String>) -> f64 {
-        if self.tokens.is_empty() {
-            return 0.0;
-        }
-        self.tokens.iter().filter(|token| tokens.contains(*token)).count() as f64 / self.tokens.len() as f64
+    /// Weighted share of the query's words in a text, 0..1, read as in the search index: stems, compounds, identifiers.
+    fn text_share(&self, text: &str) -> f64 {
+        let index = words::index_fields(&IndexedFields { content: text, ..IndexedFields::default() });
+        self.weighted_term_share(|term| index.term_frequency(term) > 0)
     }
 
     /// Hint: share of the query's words in the recall hint, the tags and the content, weighted in that order. The hint
@@ -239,19 +235,19 @@ fn recency_positions(candidates: &[Candidate]) -> Vec<f64> {
     positions
 }
 
-/// Folded words of all strings in the metadata, at any depth.
-fn metadata_tokens(memory: &Memory) -> HashSet<String> {
-    let mut tokens = HashSet::new();
+/// All strings in the metadata, at any depth.
+fn metadata_text(memory: &Memory) -> String {
+    let mut text = String::new();
     let mut open: Vec<&Value> = memory.metadata.values().collect();
     while let Some(value) = open.pop() {
         match value {
-            Value::String(text) => tokens.extend(words::folded_words(text)),
+            Value::String(value) => text.extend([value.as_str(), "\n"]),
             Value::Array(values) => open.extend(values),
             Value::Object(values) => open.extend(values.values()),
             _ => {}
         }
     }
-    tokens
+    text
 }
 
 fn fields_except_content(memory: &Memory) -> IndexedFields<'_> {
@@ -267,11 +263,14 @@ fn is_in_content(all: &IndexedWords, other_fields: &IndexedWords, term: words::T
 /// Adds the components of text relevance, for `explain` and receipts.
 fn add_text_parts(text: &TextScore, parts: &mut ScoreParts) {
     parts.extend([
+        (RELEVANCE, text.total),
+        ("text.level", text.level),
         ("text.words", text.words),
         ("text.vector", text.vector),
         ("text.context", text.context),
         ("text.speaker", text.speaker),
         ("text.time", text.time),
         ("text.exact", text.exact),
+        ("text.user", text.user),
     ]);
 }

@@ -4,14 +4,17 @@
 //! - `formulas.rs`: the five rankers, each a weighted sum of signals
 //! - `text.rs`: text relevance (BM25, IDF, vector similarity, boosts)
 //! - `sessions.rs`: word matches shared between neighbouring turns
+//! - `spread.rs`: text relevance spread over 0..1, the text signal of `operational` and `episodic`
 //! - `named_time/`: dates and periods in a query ("last week")
 
 mod formulas;
 pub mod named_time;
 mod sessions;
+mod spread;
 pub mod text;
 
 pub use formulas::{RecallSource, episodic_score, operational_score, recency_score};
+pub(crate) use spread::{RELEVANCE, spread_relevance, spread_text};
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
@@ -22,7 +25,7 @@ use crate::model::limits::Weights;
 use crate::model::memory::Memory;
 use crate::model::scope::Scope;
 use crate::model::vector::Vector;
-use crate::model::vocabulary::Ranker;
+use crate::model::vocabulary::{Ranker, TurnRole};
 use crate::ports::{Calibration, Candidate, CandidateSet, CorpusStats};
 use crate::text::words::{self, QueryWords};
 use text::{QuerySignals, TextInput, TextScore};
@@ -67,6 +70,7 @@ pub fn rank_candidates(query: &RankingQuery<'_>, found: CandidateSet) -> Vec<Hit
         hit.score = round_score(hit.score);
         hit.parts.values_mut().for_each(|part| *part = round_score(*part));
     }
+    spread_text(query.ranker, query.weights, &mut hits);
     hits.sort_by(|one, other| compare_hits(query.ranker, one, other));
     hits
 }
@@ -116,6 +120,7 @@ fn text_relevance(query: &RankingQuery<'_>, candidates: &[Candidate], stats: &Co
                     let speaker = memory.speaker.as_deref().unwrap_or(&memory.author);
                     *named.entry(speaker).or_insert_with(|| mentions_speaker(query.words, speaker))
                 },
+                by_user: is_by_user(memory),
                 at: memory.happened_at().as_microsecond(),
             }
         })
@@ -128,6 +133,13 @@ fn text_relevance(query: &RankingQuery<'_>, candidates: &[Candidate], stats: &Co
 /// Calibrated cosine of query and memory; `None` if either has no vector.
 fn vector_similarity(query: &RankingQuery<'_>, vector: Option<&Vector>) -> Option<f64> {
     Some(query.calibration.cosine_to_relevance(query.vector?.cosine(vector?)))
+}
+
+/// Whether a turn is a user's: by its role or, where none was given, by a speaker that is the name of that role.
+fn is_by_user(memory: &Memory) -> bool {
+    let by_speaker =
+        || memory.speaker.as_deref().is_some_and(|name| name.eq_ignore_ascii_case(TurnRole::User.as_str()));
+    memory.role.map_or_else(by_speaker, |role| role == TurnRole::User)
 }
 
 /// Whether the query contains any part of the speaker's name.

@@ -42,6 +42,20 @@ impl SessionIndex {
         worth
     }
 
+    /// Similarity of a candidate, with a share of that of the turn before and of the turn after, as far as they are
+    /// candidates.
+    pub(super) fn similarity_with_neighbours(&self, index: usize, inputs: &[TextInput], weights: &TextWeights) -> f64 {
+        let own = inputs[index].similarity.unwrap_or(0.0);
+        let (Some(session), Some(turn)) = (inputs[index].session, inputs[index].turn) else { return own };
+        let beside = |wanted: Option<u32>| {
+            let turns = self.0.get(&session).into_iter().flatten();
+            let wanted = turns.filter(|(other, _)| Some(*other) == wanted);
+            // Two memories can have the same turn number.
+            wanted.filter_map(|(_, at)| inputs[*at].similarity).fold(0.0, f64::max)
+        };
+        own + weights.vector_beside * (beside(turn.checked_sub(1)) + beside(turn.checked_add(1)))
+    }
+
     /// The two best scores of each session.
     pub(super) fn best_scores(inputs: &[TextInput], scores: &[f64]) -> HashMap<u32, BestTwo> {
         let mut best: HashMap<u32, BestTwo> = HashMap::new();

@@ -141,6 +141,61 @@ fn fact_11_a_score_is_its_weighted_sum() {
     assert_eq!(part("entity"), 1.0);
 }
 
+/// A question with thirty texts that all match, some better than others, and a twin of the best one.
+fn rank_of_twin(ranker: Ranker, twin_text: &str, change: impl Fn(Memory) -> Memory) -> usize {
+    let old = |memory: Memory| Memory {
+        created_at: at(NOW_MICROS - 200 * DAY_MICROS),
+        updated_at: at(NOW_MICROS - 200 * DAY_MICROS),
+        ..memory
+    };
+    let mut memories =
+        vec![old(memory(1, "the nightly ledger backup to the vault failed")), change(old(memory(2, twin_text)))];
+    memories.extend((10..40).map(|number| old(memory(number, &format!("the backup number {number} of a cluster")))));
+    let hits = ranked(ranker, "why did the nightly ledger backup to the vault fail", &memories);
+    ids(&hits).iter().position(|id| *id == 2).expect("a hit") + 1
+}
+
+#[test]
+fn near_ties_follow_trust_and_age_and_clear_gaps_follow_the_text() {
+    // One word more than the original: a near-tie.
+    let near = "the nightly ledger backup to the vault failed".to_owned() + " again";
+    let trusted = |memory: Memory| Memory { trust: Trust::AdminApproved, ..memory };
+    let newer = |memory: Memory| Memory { created_at: at(NOW_MICROS), updated_at: at(NOW_MICROS), ..memory };
+    let plain = |memory: Memory| memory;
+    let check = |ranker, text: &str, change: &dyn Fn(Memory) -> Memory, expected| {
+        assert_eq!(rank_of_twin(ranker, text, change), expected, "{ranker}: {text}");
+    };
+    check(Ranker::Operational, &near, &trusted, 1);
+    check(Ranker::Operational, &near, &newer, 1);
+    check(Ranker::Episodic, &near, &newer, 1);
+    // Without a difference the order is total: the lower id.
+    check(Ranker::Operational, &near, &plain, 2);
+    // Half of the words: no trust and no age makes it the better answer.
+    check(Ranker::Operational, "the ledger backup was moved", &trusted, 2);
+    check(Ranker::Operational, "the ledger backup was moved", &newer, 2);
+    check(Ranker::Episodic, "the ledger backup was moved", &newer, 2);
+}
+
+#[test]
+fn what_a_user_said_comes_before_an_equal_answer_of_an_assistant() {
+    let said = |number, role: Option<TurnRole>, speaker: &str| Memory {
+        role,
+        speaker: Some(speaker.to_owned()),
+        ..memory(number, "the invoices go to the office in Basel")
+    };
+    let first = |memories: &[Memory]| ids(&ranked(Ranker::Lesson, "where do the invoices go", memories))[0];
+    let role = |role| Some(role);
+    assert_eq!(first(&[said(1, role(TurnRole::Assistant), "bot"), said(2, role(TurnRole::User), "Ann")]), 2);
+    assert_eq!(first(&[said(1, None, "assistant"), said(2, None, "user")]), 2);
+    assert_eq!(first(&[said(1, None, "Bob"), said(2, None, "Ann")]), 1, "nobody has the role");
+}
+
+#[test]
+fn layered_reads_words_as_the_index_does() {
+    let hits = ranked(Ranker::Layered, "which releases were noted", &[memory(1, "Release notes"), memory(2, "Lunch")]);
+    assert_eq!((ids(&hits), hits[0].parts["summary"]), (vec![1], 1.0));
+}
+
 #[test]
 fn fact_19_episodic_merges_by_its_weights() {
     let check = |source: RecallSource, expected: f64| {
@@ -264,6 +319,67 @@ fn memories_of_a_named_time_rank_first() {
     check("gateway outage in April", 2);
     check("gateway outage in February 2025", 3);
     check("what was the outage six weeks ago", 2);
+}
+
+/// Questions and the note that answers each, one pair a line: twenty in each language, and twenty on code. Written for
+/// this test.
+const QUESTION_SETS: [(&str, &str); 6] = [
+    ("german", include_str!("fixtures/german.tsv")),
+    ("french", include_str!("fixtures/french.tsv")),
+    ("spanish", include_str!("fixtures/spanish.tsv")),
+    ("chinese", include_str!("fixtures/chinese.tsv")),
+    ("japanese", include_str!("fixtures/japanese.tsv")),
+    ("code", include_str!("fixtures/code.tsv")),
+];
+
+#[test]
+fn questions_in_six_languages_and_on_code_are_answered_by_words_alone() {
+    let pairs: Vec<(&str, &str, &str)> = QUESTION_SETS
+        .iter()
+        .flat_map(|(set, lines)| lines.lines().map(|line| (*set, line.split_once('\t').expect("two columns"))))
+        .map(|(set, (question, note))| (set, question, note))
+        .collect();
+    let notes: Vec<Memory> = (0..).zip(&pairs).map(|(number, (_, _, note))| memory(number, note)).collect();
+    for (wanted, _) in QUESTION_SETS {
+        for (ranker, first_min) in [(Ranker::Lesson, 15), (Ranker::Operational, 15), (Ranker::Hint, 12)] {
+            let (mut first, mut among_five, mut all) = (0, 0, 0);
+            for (number, (_, question, _)) in (0..).zip(&pairs).filter(|(_, (set, ..))| *set == wanted) {
+                let hits = ranked(ranker, question, &notes);
+                let place = ids(&hits).iter().position(|id| *id == number);
+                first += usize::from(place == Some(0));
+                among_five += usize::from(place.is_some_and(|place| place < 5));
+                all += 1;
+            }
+            assert_eq!(all, 20, "{wanted}");
+            assert!(first >= first_min && among_five >= 18, "{wanted}, {ranker}: {first} first, {among_five} of {all}");
+        }
+    }
+}
+
+#[test]
+fn identifiers_match_whole_and_by_part() {
+    let notes = [
+        memory(1, "the proxy logs ERR_CONN_RESET after a timeout"),
+        memory(2, "the build writes ERR_CONN_REFUSED when the port is closed"),
+        memory(3, "upgrade the gateway to v1.25.3 at least"),
+        memory(4, "the gateway 1.24 leaks file handles"),
+        memory(5, "default.conf lies in /etc/nginx/conf.d/default.conf"),
+        memory(6, "the limit is set by hikari.maxPoolSize"),
+    ];
+    let check = |query: &str, first: u128| {
+        for ranker in [Ranker::Lesson, Ranker::Operational] {
+            assert_eq!(ids(&ranked(ranker, query, &notes)).first(), Some(&first), "{ranker}: {query}");
+        }
+    };
+    check("ERR_CONN_RESET", 1);
+    check("err_conn_refused", 2);
+    check("connection error conn reset", 1);
+    check("gateway 1.25.3", 3);
+    check("gateway v1.25", 3);
+    check("/etc/nginx/conf.d/default.conf", 5);
+    check("nginx default.conf", 5);
+    check("max pool size", 6);
+    check("maxPoolSize", 6);
 }
 
 fn any_memory(number: u128) -> impl Strategy<Value = Memory> {

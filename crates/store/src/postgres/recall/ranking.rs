@@ -91,7 +91,7 @@ fn score_words(scorer: &mut Scorer<'_>, candidate: &Candidate, find: &CandidateQ
     for (term, df) in find.words.terms.iter().zip(&stats.df) {
         let times = candidate.words.term_frequency(term.term);
         if times > 0 {
-            score += term.weight * scorer.idf(*df) * scorer.term_saturation(times, candidate.words.len);
+            score += term.weight * scorer.rarity(*df) * scorer.term_saturation(times, candidate.words.len);
         }
     }
     score

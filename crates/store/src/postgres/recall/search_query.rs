@@ -162,9 +162,8 @@ impl SearchQuery {
             // A pool of zero asks for no candidates by words, so it gets no margin either.
             push_param(&mut self.params, row_limit(if find.pool == 0 { 0 } else { find.pool + WORD_POOL_MARGIN }));
         let (counted, wanted) = (&self.counted, &self.wanted);
-        let TextWeights { k1, b_short, b_per_doubling, short_tokens, full, .. } = TextWeights::default();
-        let [k1, b_short, b_per_doubling, short, full] =
-            [k1, b_short, b_per_doubling, short_tokens, full].map(|value| push_param(&mut self.params, value));
+        let TextWeights { k1, length_min, rarity, .. } = find.weights;
+        let [k1, length_min, rarity] = [k1, length_min, rarity].map(|value| push_param(&mut self.params, value));
         // Document frequencies are counted over `posting`, before the other conditions of the filter.
         format!(
             "posting as materialized (
@@ -176,11 +175,8 @@ impl SearchQuery {
                from posting
                group by ord),
              scale as materialized (
-               select s.docs, s.average,
-                 least(1, {b_short} + {b_per_doubling} * greatest(0, ln(s.average / {short}) / ln(2::float8))) as b
-               from (
-                 select docs, greatest(1, total_len::float8 / greatest(docs, 1)) as average
-                 from stats) s),
+               select docs, greatest(1, total_len::float8 / greatest(docs, 1), {length_min}) as average
+               from stats),
              scored as materialized (
                select m.memory
                from posting m
@@ -189,8 +185,9 @@ impl SearchQuery {
                where true{wanted}
                group by m.memory, m.updated_at
                order by sum(
-                   ({weights})[m.ord] * ln(1 + greatest(0, s.docs - f.df + 0.5::float8) / (f.df + 0.5::float8))
-                   * least(1, m.tf * ({k1} + 1) / (m.tf + {k1} * (1 - s.b + s.b * m.len / s.average)) / {full})
+                   ({weights})[m.ord]
+                   * power(ln(1 + greatest(0, s.docs - f.df + 0.5::float8) / (f.df + 0.5::float8)), {rarity})
+                   * m.tf / (m.tf + {k1} * greatest(m.len, {length_min}) / s.average)
                  ) desc, m.updated_at desc, m.memory
                limit {pool})"
         )

@@ -88,7 +88,7 @@ fn top_by_words(wanted: &[&Candidate], find: &CandidateQuery, stats: &CorpusStat
     for candidate in wanted {
         let part = |(term, df): (&QueryTerm, &u32)| match candidate.words.term_frequency(term.term) {
             0 => 0.0,
-            times => term.weight * scorer.idf(*df) * scorer.term_saturation(times, candidate.words.len),
+            times => term.weight * scorer.rarity(*df) * scorer.term_saturation(times, candidate.words.len),
         };
         let score: f32 = find.words.terms.iter().zip(&stats.df).map(part).sum();
         if score > 0.0 {

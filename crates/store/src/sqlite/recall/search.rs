@@ -235,7 +235,7 @@ fn top_by_words(views: &[PartitionView<'_>], find: &CandidateQuery, stats: &Corp
         let mut scores = vec![0.0_f32; view.part.metas.len()];
         let mut touched = Vec::new();
         for (term, df) in find.words.terms.iter().zip(&stats.df) {
-            let weight = term.weight * scorer.idf(*df);
+            let weight = term.weight * scorer.rarity(*df);
             view.postings.for_each_posting(term.term, |posting| {
                 let doc = posting.doc();
                 if !view.is_wanted(doc) {

@@ -34,6 +34,7 @@ pub(crate) fn redaction_takes_text_and_leaves_the_story(backend: &dyn Backend) {
         newest: false,
         always_include: vec![],
         neighbours: None,
+        weights: Default::default(),
     };
     assert!(backend.find_candidates(&world.all(), &find).unwrap().candidates.is_empty());
     // The memory keeps its id and can get a new version.
@@ -63,6 +64,7 @@ pub(crate) fn erasing_a_place_leaves_nothing(backend: &dyn Backend) {
             newest: true,
             always_include: vec![],
             neighbours: None,
+            weights: Default::default(),
         };
         backend.find_candidates(&world.all(), &find).unwrap()
     };

@@ -43,6 +43,7 @@ fn sees_nothing(backend: &dyn Backend, readable: &Readable, memory: &Memory) {
             newest: true,
             always_include: vec![memory.id],
             neighbours: None,
+            weights: Default::default(),
         };
         let found = backend.find_candidates(readable, &find).unwrap();
         assert!(found.candidates.is_empty(), "{find:?}");
@@ -283,6 +284,7 @@ pub(crate) fn the_past_is_as_it_was(backend: &dyn Backend) {
         newest: true,
         always_include: vec![],
         neighbours: None,
+        weights: Default::default(),
     };
     let found = backend.find_candidates(&world.all(), &find).unwrap();
     assert_eq!(found.candidates.iter().map(|c| c.memory.content.as_str()).collect::<Vec<_>>(), ["old text"]);
