@@ -99,6 +99,8 @@ const ONLY_HERE: &[&str] = &[
     // The files of the clients on this machine.
     "connect",
     "disconnect",
+    // The folders of this machine.
+    "project allow",
     // Called by clients on this machine; what they tell comes from `context`.
     "hook claude-code",
     "hook codex",

@@ -133,6 +133,7 @@ impl Engine {
     /// Makes a project part of another one: members of either read both, and save into the other. Admins only.
     pub fn merge_project(&self, caller: &Caller, from: &str, into: &str) -> Result<ProjectSummary, Error> {
         admins_only(caller)?;
+        check_name("project", into, self.limits())?;
         // Fails where there is no such project: a misspelt name would hide the memories under a new one.
         let into = self.project(caller, into)?.name;
         record_merge(self, caller, from, &into)

@@ -13,8 +13,8 @@ fn init_creates_the_home_once_and_then_changes_nothing() {
     assert_eq!(text(&made["next"]), "ingrain connect", "{made}");
     let printed = world.run("connect --print", &[]).json();
     let entry = &printed["mcpServers"]["ingrain"];
-    assert_eq!((&entry["args"][0], &entry["args"][2]), (&"mcp".into(), &"--home".into()), "{printed}");
-    assert_eq!(entry["args"][3], *world.home().to_string_lossy(), "{printed}");
+    assert_eq!((&entry["args"][0], &entry["args"][1]), (&"mcp".into(), &"--home".into()), "{printed}");
+    assert_eq!(entry["args"][2], *world.home().to_string_lossy(), "{printed}");
     let config = world.home().join("config.toml");
     let comments = std::fs::read_to_string(&config).expect("a config");
     assert!(comments.lines().all(|line| line.is_empty() || line.starts_with('#')), "{comments}");

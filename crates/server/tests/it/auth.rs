@@ -145,7 +145,7 @@ fn the_first_admin_of_a_tenant_may_speak_for_its_people() {
     let house = House::new();
     let made = house.ask("POST", "/v1/tenants").json(&json!({ "slug": "acme" })).send().json();
     let acme = made["admin_key"]["text"].as_str().expect("a key").to_owned();
-    assert_eq!(made["admin_key"]["key"]["may_set"].as_array().map(Vec::len), Some(6), "{made}");
+    assert_eq!(made["admin_key"]["key"]["may_set"].as_array().map(Vec::len), Some(7), "{made}");
     let note = json!({ "store": "user_notes", "recall_hint": "tea", "content": "ada takes her tea black" });
     let saved = house.ask_as(&acme, "POST", "/v1/memories").header("x-user-id", "ada").json(&note).send();
     assert_eq!(saved.status, 201, "{}", saved.body);
