@@ -181,10 +181,6 @@ impl DatabaseFile {
     }
 }
 
-fn position_file_error(error: std::io::Error) -> StoreError {
-    StoreError::Unavailable(format!("the position file beside the database: {error}"))
-}
-
 impl Sqlite {
     fn with_reader<T>(&self, work: impl FnOnce(&rusqlite::Connection) -> Result<T, Fault>) -> Result<T, StoreError> {
         self.schema_watch
@@ -336,7 +332,8 @@ impl Backend for Sqlite {
     }
 
     fn log_positions(&self) -> Result<Vec<LogPosition>, StoreError> {
-        self.file.path().map_or(Ok(Vec::new()), |path| log_position::read_positions(path).map_err(position_file_error))
+        let unreadable = |error| StoreError::Unavailable(format!("the position file beside the database: {error}"));
+        self.file.path().map_or(Ok(Vec::new()), |path| log_position::read_positions(path).map_err(unreadable))
     }
 
     fn accept_log_positions(&self) -> Result<(), StoreError> {
