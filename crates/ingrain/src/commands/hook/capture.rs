@@ -25,13 +25,15 @@ pub fn keep_turns(
     }
     let Some(id) = &input.session else { return Ok(Outcome::nothing("hook.no_session")) };
     let Some(path) = find_transcript(client, input, id, environment) else {
-        return Ok(Outcome::nothing("hook.no_transcript"));
+        return Ok(Outcome::nothing(transcript::NO_TRANSCRIPT));
     };
     let (engine, caller) = (&session.engine, &session.caller);
     let last = engine.last_turn(caller, PROJECT_EPISODES, id)?.unwrap_or(0);
     let tag_prefix = &engine.settings.limits.context_tag_prefix;
     let found = match transcript::read_turns(&path, client, last, tag_prefix, settings) {
         Ok(found) => found,
+        // A session in which nothing was said has none.
+        Err(code) if code == transcript::NO_TRANSCRIPT => return Ok(Outcome::nothing(code)),
         Err(code) => return Ok(Outcome::failed(code)),
     };
     let answers = engine.remember_new_turns(caller, PROJECT_EPISODES, id, &found.turns)?;

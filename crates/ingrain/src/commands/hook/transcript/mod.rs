@@ -26,6 +26,9 @@ const LINE_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Longest shown argument list of a tool call.
 const ARGUMENT_BYTES_MAX: usize = 200;
 
+/// Code for a path that is no file.
+pub const NO_TRANSCRIPT: &str = "hook.no_transcript";
+
 /// Turns of a transcript that are not kept yet.
 #[derive(Debug, Default)]
 pub struct NewTurns {
@@ -74,7 +77,7 @@ pub fn read_turns(
 ) -> Result<NewTurns, &'static str> {
     // A pipe or a device would block or never end.
     if !std::fs::metadata(path).is_ok_and(|file| file.is_file()) {
-        return Err("hook.no_transcript");
+        return Err(NO_TRANSCRIPT);
     }
     let mut reader = BufReader::new(File::open(path).map_err(|_| "hook.transcript_unreadable")?);
     let (mut number, mut line, mut seen) = (0_u32, Vec::new(), Seen::default());
