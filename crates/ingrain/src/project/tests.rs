@@ -60,7 +60,7 @@ fn clones_and_worktrees_of_one_remote_are_one_project() {
     machine.write("work/shop/.git/worktrees/fix/commondir", "../..\n");
     let git_dir = shop.join(".git/worktrees/fix");
     machine.write("work/fix/.git", &format!("gitdir: {}\n", git_dir.display()));
-    for folder in [shop.clone(), machine.folder("work/shop/src/deep"), again, machine.folder("work/fix")] {
+    for folder in [shop, machine.folder("work/shop/src/deep"), again, machine.folder("work/fix")] {
         assert_eq!(machine.name(&folder), "github.com/acme/shop", "{}", folder.display());
     }
 }

@@ -25,7 +25,7 @@ impl Deadline {
                 }
                 std::thread::sleep(limit);
             }
-            log.append(&entry.ended(Outcome::failed("hook.too_slow"), limit));
+            log.append(&entry.ended(&Outcome::failed("hook.too_slow"), limit));
             std::process::exit(0);
         };
         // Without a thread there is no limit; the clients have one of their own.

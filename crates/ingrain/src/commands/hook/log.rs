@@ -73,7 +73,7 @@ impl LogEntry {
         LogEntry { client: client.to_owned(), event: event.to_owned(), ..LogEntry::default() }
     }
 
-    pub fn ended(&self, outcome: Outcome, taken: Duration) -> LogEntry {
+    pub fn ended(&self, outcome: &Outcome, taken: Duration) -> LogEntry {
         LogEntry {
             status: outcome.status.to_owned(),
             code: outcome.code.map(str::to_owned),
@@ -186,7 +186,7 @@ mod tests {
         let log = HookLog::in_home(home.path());
         for number in 0..6_000 {
             let outcome = Outcome { status: "kept", kept: number, ..Outcome::default() };
-            log.append(&LogEntry::new("codex", "stop").ended(outcome, Duration::from_millis(7)));
+            log.append(&LogEntry::new("codex", "stop").ended(&outcome, Duration::from_millis(7)));
         }
         for file in [log.file.clone(), log.put_aside()] {
             let metadata = std::fs::metadata(&file).expect("a file");

@@ -98,7 +98,7 @@ fn answer_hook(client: &'static HookClient, event: HookEvent, global: &GlobalArg
             catch_unwind(AssertUnwindSafe(|| call.run())).unwrap_or_else(|_| Outcome::failed("hook.panic"))
         }
     };
-    deadline.finish(|| log.append(&entry.ended(outcome, begun.elapsed())));
+    deadline.finish(|| log.append(&entry.ended(&outcome, begun.elapsed())));
 }
 
 /// Time limit while the settings cannot be read.

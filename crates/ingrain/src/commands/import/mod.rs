@@ -173,7 +173,8 @@ fn save_planned(job: &Job<'_>, preview: &mut Preview, drafts: Vec<ImportedDraft>
     Ok(())
 }
 
-/// Store of an import that names none: the project's, else the caller's own. Never a store that every agent of the workspace trusts.
+/// Store of an import that names none: the project's, else the caller's own. Never a store that every agent of the
+/// workspace trusts.
 pub(super) fn default_store(caller: &Caller) -> Result<String, Failure> {
     match caller {
         Caller { project: Some(_), .. } => Ok(PROJECT_MEMORY.to_owned()),

@@ -340,6 +340,6 @@ pub(crate) fn places_of_one_kind_are_listed(backend: &dyn Backend) {
     };
     sees_nothing(backend, &member(world.tenant, "a"), &first);
     sees_nothing(backend, &member(other.tenant, "b/shop"), &first);
-    let own = Filter { path: first.path.clone(), ..Filter::default() };
+    let own = Filter { path: first.path, ..Filter::default() };
     assert_eq!(backend.list_memories(&member(world.tenant, "b/shop"), &own, &PAGE).unwrap().len(), 1);
 }
