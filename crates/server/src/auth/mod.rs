@@ -212,12 +212,14 @@ impl Authenticator {
     /// The caller, if it can be identified without blocking.
     fn identify_from_cache(&self, app: &App, proof: &Arc<CallerProof>) -> Option<Result<AuthenticatedCaller, Problem>> {
         let engine = app.entrance.engine();
-        let caller = match &proof.credential {
-            Some(credential) => {
+        let caller = match (&proof.credential, &app.config.local) {
+            (Some(credential), _) => {
                 let (tenant, key) = self.key_cache.get(&credential.sha256, engine.clock.now())?;
                 key.to_caller(tenant)
             }
-            None => app.config.local.clone()?,
+            (None, Some(local)) => local.clone(),
+            // Refused without a look-up: a flood of such requests must not take the blocking threads.
+            (None, None) => return Some(self.identify_caller(app, proof)),
         };
         let project = proof.named(Settable::Project).or(caller.project.as_deref()).map(str::to_owned);
         let is_cached = engine.is_project_cached(&Caller { project, ..caller });
