@@ -144,6 +144,14 @@ fn erase_once(
     if target.name().trim().is_empty() {
         return Err(Error::invalid("shape.name", "name the user, project, pipeline or tenant to erase"));
     }
+    if let EraseTarget::Project(name) = target {
+        let today = projects::load_names(engine, caller.tenant, name)?.name;
+        // A former name, or one that was merged: more would be deleted than was named.
+        if today != *name {
+            let reason = format!("`{name}` is part of `{today}` now: name that one, or unmerge `{name}` first");
+            return Err(Error::conflict("conflict.project_merged", reason));
+        }
+    }
     let (erasure, subject) = match target {
         EraseTarget::User(user) => (Erasure::User, user.clone()),
         EraseTarget::Project(project) => (Erasure::Project, project.clone()),

@@ -54,9 +54,12 @@ impl McpArgs {
         let named_by_client = self.agent.is_none() && !chosen;
         let mut config = agent_config(&loaded.config, self.agent, chosen);
         let named = !matches!(config.project.as_str(), "" | project::OF_FOLDER);
+        if named {
+            ProjectFinder::new(&config, environment).reserve(&config.project);
+        }
         let finder = (!named && !self.no_project).then(|| ProjectFinder::new(&config, environment));
         if !named {
-            config.project = finder.as_ref().map_or(Ok(None), find_own_project)?.unwrap_or_default();
+            config.project = finder.as_ref().and_then(find_own_project).unwrap_or_default();
         }
         let session = Session::open(&config)?;
         let health = session.engine.database().health()?;
@@ -96,9 +99,13 @@ impl McpArgs {
 }
 
 /// The project of the working directory. Why a name was refused goes to the log.
-fn find_own_project(finder: &ProjectFinder) -> Result<Option<String>, Failure> {
-    let Ok(folder) = std::env::current_dir() else { return Ok(None) };
-    let found = finder.find(&folder)?;
+fn find_own_project(finder: &ProjectFinder) -> Option<String> {
+    let folder = std::env::current_dir().ok()?;
+    let found = finder.find(&folder).unwrap_or_else(|failure| {
+        // A broken file in a repository must not take the memory away.
+        tracing::error!(code = failure.code(), "WARNING: {}", failure.message());
+        finder.find_without_marker(&folder)
+    });
     if let Some(refused) = found.as_ref().and_then(|found| found.refused.as_ref()) {
         // As an error: the log of this command shows nothing less.
         tracing::error!(
@@ -108,7 +115,7 @@ fn find_own_project(finder: &ProjectFinder) -> Result<Option<String>, Failure> {
             refused.name
         );
     }
-    Ok(found.map(|found| found.name))
+    found.map(|found| found.name)
 }
 
 /// The caller is an agent unless `--as` says otherwise, and acts for the user who started its client.

@@ -114,7 +114,11 @@ fn project_of_call(command: &Command, config: &Config, environment: &Environment
         (OF_FOLDER, _) => (std::env::current_dir().ok(), false),
         ("", Command::Import(import)) => (import.folder(), true),
         ("", Command::Export(export)) => (export.folder(), true),
-        (named, _) => return Ok(named.to_owned()),
+        ("", _) => return Ok(String::new()),
+        (named, _) => {
+            finder.reserve(named);
+            return Ok(named.to_owned());
+        }
     };
     let found = folder.map_or(Ok(None), |folder| finder.find(&folder))?;
     // A folder that is no repository and names no project is just where the file happens to be.

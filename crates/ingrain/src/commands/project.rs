@@ -86,7 +86,7 @@ fn delete_project(job: &Job<'_>, name: &str, reason: Option<String>) -> Result<(
     let (engine, caller) = (&job.session.engine, &job.session.caller);
     // Fails where there is no such project.
     let project = engine.project(caller, name)?;
-    let certificate = engine.erase(caller, &EraseTarget::Project(project.name.clone()), reason, true)?;
+    let certificate = engine.erase(caller, &EraseTarget::Project(name.to_owned()), reason, true)?;
     let view = json!({ "status": "deleted", "project": project.name, "certificate": certificate });
     job.output.print_answer(&view, || {
         let erased = format_count(certificate.memories, "memory", "memories");

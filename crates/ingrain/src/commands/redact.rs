@@ -14,6 +14,7 @@ use crate::commands::Job;
 use crate::commands::read::MemoryReferenceArgs;
 use crate::error::Failure;
 use crate::output::Tone;
+use crate::project::OF_FOLDER;
 use crate::text_io::read_text_file;
 
 #[derive(Debug, Args)]
@@ -86,10 +87,8 @@ impl EraseArgs {
         let what = match job.global.erase_targets() {
             // The narrowest target wins: beside `--user` the flag `--tenant` only selects the tenant.
             [Some(user), ..] => EraseTarget::User(named(user)),
-            // As the caller has it: `.` is resolved, a former name is today's.
-            [None, Some(project), ..] => {
-                EraseTarget::Project(job.session.caller.project.clone().unwrap_or_else(|| named(project)))
-            }
+            [None, Some(OF_FOLDER), ..] => EraseTarget::Project(job.session.caller.project.clone().unwrap_or_default()),
+            [None, Some(project), ..] => EraseTarget::Project(named(project)),
             [None, None, Some(pipeline), _] => EraseTarget::Pipeline(named(pipeline)),
             [None, None, None, Some(tenant)] if self.yes => EraseTarget::Tenant(named(tenant)),
             [None, None, None, Some(tenant)] => {

@@ -36,6 +36,16 @@ impl Claims {
         self.write(&owners).is_ok() || name == folder
     }
 
+    /// Keeps folders from choosing a name that is used otherwise, such as by `--project`. Those that have it keep it.
+    pub fn reserve(&self, name: &str) {
+        let Ok(mut owners) = self.read() else { return };
+        if !owners.contains_key(name) {
+            owners.insert(name.to_owned(), BTreeSet::from([name.to_owned()]));
+            // A home that cannot be written keeps no list: then no folder gets a name from it either.
+            let _ = self.write(&owners);
+        }
+    }
+
     /// Lets a folder use a name that others have.
     pub fn allow(&self, name: &str, folder: &str) -> Result<(), Failure> {
         let unwritable = |error: std::io::Error| {

@@ -97,9 +97,14 @@ impl ProjectFinder {
         self.find(folder)
     }
 
-    /// Keeps other folders from naming this project, such as its new name after a rename.
+    /// Keeps folders from naming this project in their `.ingrain.toml`: it is used under a name that a person chose.
     pub fn reserve(&self, name: &str) {
-        self.claims.claim(name, name);
+        self.claims.reserve(name);
+    }
+
+    /// As [`ProjectFinder::find`], as if there were no `.ingrain.toml`.
+    pub fn find_without_marker(&self, folder: &Path) -> Option<FoundProject> {
+        self.derive(folder)
     }
 
     /// The project by git or by the folder alone.

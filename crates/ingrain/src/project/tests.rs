@@ -126,6 +126,21 @@ fn a_cloned_file_cannot_name_a_project_that_other_folders_use() {
 }
 
 #[test]
+fn a_name_that_a_person_uses_cannot_be_chosen_by_a_file() {
+    let machine = Machine::new();
+    machine.finder().reserve("wages");
+    let evil = machine.clone_of("tmp/evil", "https://github.com/evil/evil");
+    machine.write("tmp/evil/.ingrain.toml", "project = \"wages\"");
+    assert_eq!(machine.name(&evil), "github.com/evil/evil");
+    // One that had it before keeps it.
+    let shop = machine.clone_of("work/shop", "git@github.com:acme/shop.git");
+    machine.write("work/shop/.ingrain.toml", "project = \"acme\"");
+    assert_eq!(machine.name(&shop), "acme");
+    machine.finder().reserve("acme");
+    assert_eq!(machine.name(&shop), "acme");
+}
+
+#[test]
 fn the_repository_itself_comes_before_those_that_took_its_name() {
     let machine = Machine::new();
     let evil = machine.clone_of("tmp/evil", "https://github.com/evil/evil");

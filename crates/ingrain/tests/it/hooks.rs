@@ -241,7 +241,8 @@ fn a_private_part_of_a_prompt_is_not_searched_for_and_not_in_the_receipt() {
 
 #[test]
 fn a_hook_never_fails_its_client() {
-    let world = World::new();
+    // On a file: a server answers also where the home cannot be used.
+    let world = World::on_file();
     let shop = repository(&world, "shop");
     let good = input(&shop, "s", &json!({ "prompt": "what does checkout need?" }));
     if world.server().is_none() {

@@ -150,7 +150,10 @@ fn merged_projects_are_read_together_and_deleted_together() {
     assert_eq!(column(&world.json("project list --as agent:two --project third", &[])["projects"], "name"), ["third"]);
     assert_eq!(world.code(2, &format!("project show third --as agent:two {SHOP}"), &[]), "not_found");
 
-    let deleted = world.json("project delete github.com/acme/shop", &[]);
+    // Under a former name more would go than was named.
+    assert_eq!(world.code(2, "project delete github.com/acme/shop", &[]), "conflict.project_merged");
+    assert_eq!(world.code(2, "erase --project github.com/acme/shop", &[]), "conflict.project_merged");
+    let deleted = world.json("project delete github.com/acme/other", &[]);
     assert_eq!(deleted["certificate"]["memories"], json!(2), "{deleted}");
     assert!(!world.holds("FAST_CART") && !world.holds("midnight"), "the texts are gone");
     assert_eq!(column(&world.json("project list", &[])["projects"], "name"), ["third"]);

@@ -58,6 +58,7 @@ impl DisconnectArgs {
         let write = !self.dry_run && self.confirm(&chosen, &manifest, output)?;
         let mut reports = Vec::new();
         manifest.connections = kept;
+        let mut used_copies = Vec::new();
         // Last change first: two entries in one file come off in reverse order.
         for connection in chosen.into_iter().rev() {
             let (file, restoration) = plan_restoration(&connection, &manifest);
@@ -66,10 +67,12 @@ impl DisconnectArgs {
             if !write || report.status == "failed" {
                 manifest.connections.push(connection);
             } else if let (Some(name), Restoration::Copy(_)) = (&connection.backup, &restoration) {
-                manifest.drop_backup(name);
+                used_copies.push(name.clone());
             }
             reports.push((is_hooks, report));
         }
+        // Only now: two files that were alike share a copy.
+        used_copies.iter().for_each(|name| manifest.drop_backup(name));
         if write {
             manifest.save().map_err(|why| Failure::system_error("connect.manifest", why))?;
         }

@@ -1,6 +1,6 @@
 //! Keeps the turns of a transcript as episodes of the project: each once, without secrets and private parts.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use engine::Remembered;
 use engine::model::store::PROJECT_EPISODES;
@@ -19,6 +19,7 @@ pub fn keep_turns(
     input: &HookInput,
     settings: &HookSettings,
     environment: &Environment,
+    is_own_folder: &dyn Fn(&Path) -> bool,
 ) -> Result<Outcome, Failure> {
     if session.caller.project.is_none() {
         return Ok(Outcome::nothing("hook.no_project"));
@@ -30,7 +31,7 @@ pub fn keep_turns(
     let (engine, caller) = (&session.engine, &session.caller);
     let last = engine.last_turn(caller, PROJECT_EPISODES, id)?.unwrap_or(0);
     let tag_prefix = &engine.settings.limits.context_tag_prefix;
-    let found = match transcript::read_turns(&path, client, last, tag_prefix, settings) {
+    let found = match transcript::read_turns(&path, client, last, tag_prefix, settings, is_own_folder) {
         Ok(found) => found,
         // A session in which nothing was said has none.
         Err(code) if code == transcript::NO_TRANSCRIPT => return Ok(Outcome::nothing(code)),

@@ -16,6 +16,7 @@ mod transcript;
 
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand};
@@ -138,7 +139,9 @@ impl HookCall<'_> {
             HookEvent::SessionStart => tell::tell_session_start(&session, input)?,
             HookEvent::Prompt => tell::tell_turn(&session, input)?,
             HookEvent::PreCompact | HookEvent::Stop | HookEvent::SessionEnd => {
-                capture::keep_turns(&session, self.client, input, &self.loaded.config.hooks, self.environment)?
+                let is_own = |folder: &Path| self.is_own_folder(&session, folder);
+                let hooks = &self.loaded.config.hooks;
+                capture::keep_turns(&session, self.client, input, hooks, self.environment, &is_own)?
             }
         };
         if let Some(text) = &outcome.text {
@@ -149,6 +152,19 @@ impl HookCall<'_> {
         Ok(match closed {
             Err(failure) if outcome.code.is_none() => Outcome { code: Some(failure.code()), ..outcome },
             _ => outcome,
+        })
+    }
+
+    /// Whether work in a folder belongs to the project of this call. A session may move from one project to another.
+    fn is_own_folder(&self, session: &Session, folder: &Path) -> bool {
+        if !matches!(self.loaded.config.project.as_str(), "" | project::OF_FOLDER) {
+            return true;
+        }
+        let finder = ProjectFinder::new(&self.loaded.config, self.environment);
+        let found = finder.find(folder).ok().flatten();
+        found.is_some_and(|found| {
+            let caller = engine::model::caller::Caller { project: Some(found.name), ..session.caller.clone() };
+            session.engine.resolve_project(caller).is_ok_and(|caller| caller.project == session.caller.project)
         })
     }
 
@@ -163,6 +179,8 @@ impl HookCall<'_> {
             let finder = ProjectFinder::new(&config, self.environment);
             let found = input.folder.as_ref().map_or(Ok(None), |folder| finder.find(folder))?;
             config.project = found.map(|found| found.name).unwrap_or_default();
+        } else {
+            ProjectFinder::new(&config, self.environment).reserve(&config.project);
         }
         // One question, then the process ends: an index in memory would not pay off.
         config.sqlite.index_mib = 0;

@@ -195,3 +195,15 @@ fn a_crash_between_record_and_file_is_recognised() {
     machine.json("disconnect");
     assert_eq!(fs::read_to_string(&file).expect("a file"), "{}\n");
 }
+
+#[test]
+fn files_that_were_alike_are_all_restored_byte_for_byte() {
+    let machine = Machine::new();
+    let alike = "{\"mcpServers\": {\"gh\": {\"command\": \"gh\"}}}\n";
+    let files = [".cursor/mcp.json", ".codeium/windsurf/mcp_config.json"].map(|path| machine.put(path, alike));
+    machine.json("connect --yes --no-hooks cursor windsurf");
+    machine.json("disconnect --yes");
+    for file in files {
+        assert_eq!(std::fs::read_to_string(&file).expect("there"), alike, "{}", file.display());
+    }
+}

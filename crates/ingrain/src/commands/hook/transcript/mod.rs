@@ -74,6 +74,7 @@ pub fn read_turns(
     after: u32,
     tag_prefix: &str,
     settings: &HookSettings,
+    is_own_folder: &dyn Fn(&Path) -> bool,
 ) -> Result<NewTurns, &'static str> {
     // A pipe or a device would block or never end.
     if !std::fs::metadata(path).is_ok_and(|file| file.is_file()) {
@@ -83,6 +84,7 @@ pub fn read_turns(
     let (mut number, mut line, mut seen) = (0_u32, Vec::new(), Seen::default());
     let mut said: VecDeque<(u32, Said)> = VecDeque::new();
     let mut left_out = 0;
+    let mut own_folders: BTreeMap<String, bool> = BTreeMap::new();
     loop {
         line.clear();
         let read = reader.read_until(b'\n', &mut line).map_err(|_| "hook.transcript_unreadable")?;
@@ -94,7 +96,14 @@ pub fn read_turns(
         if number.saturating_add(LINES_READ_AGAIN) <= after || line.len() > LINE_BYTES_MAX {
             continue;
         }
-        let Some(what) = parse_line(client.transcript, &line, &mut seen) else { continue };
+        let Ok(value) = serde_json::from_slice::<Value>(&line) else { continue };
+        let Some(what) = parse_line(client.transcript, &value, &mut seen) else { continue };
+        // What was said in the folder of another project stays out of this one.
+        if let Some(folder) = field(&value, "cwd")
+            && !*own_folders.entry(folder.to_owned()).or_insert_with(|| is_own_folder(Path::new(folder)))
+        {
+            continue;
+        }
         if number > after {
             said.push_back((number, what));
         }
@@ -108,13 +117,12 @@ pub fn read_turns(
     Ok(NewTurns { turns: turns.collect(), left_out })
 }
 
-fn parse_line(format: TranscriptFormat, line: &[u8], seen: &mut Seen) -> Option<Said> {
-    let value: Value = serde_json::from_slice(line).ok()?;
+fn parse_line(format: TranscriptFormat, value: &Value, seen: &mut Seen) -> Option<Said> {
     let said = match format {
-        TranscriptFormat::ClaudeCode => claude_code::parse(&value, seen),
-        TranscriptFormat::Codex => codex::parse(&value, seen),
-        TranscriptFormat::Cursor => cursor::parse(&value),
-        TranscriptFormat::Gemini => gemini::parse(&value, seen),
+        TranscriptFormat::ClaudeCode => claude_code::parse(value, seen),
+        TranscriptFormat::Codex => codex::parse(value, seen),
+        TranscriptFormat::Cursor => cursor::parse(value),
+        TranscriptFormat::Gemini => gemini::parse(value, seen),
     };
     said.filter(|said| !said.text.trim().is_empty() || !said.results.is_empty())
 }

@@ -24,7 +24,7 @@ fn read(client: &HookClient, text: &str, after: u32, settings: &HookSettings) ->
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("t.jsonl");
     std::fs::write(&path, text).expect("written");
-    read_turns(&path, client, after, "ingrain", settings).expect("readable")
+    read_turns(&path, client, after, "ingrain", settings, &|folder| !folder.ends_with("elsewhere")).expect("readable")
 }
 
 fn told(client: &HookClient, text: &str, after: u32) -> Vec<(u32, TurnRole, String)> {
@@ -93,7 +93,7 @@ fn long_transcripts_and_texts_are_bounded() {
 
 #[test]
 fn what_is_no_transcript_is_named() {
-    let read = |path: &Path| read_turns(path, &CODEX, 0, "ingrain", &settings()).err();
+    let read = |path: &Path| read_turns(path, &CODEX, 0, "ingrain", &settings(), &|_| true).err();
     assert_eq!(read(Path::new("/dev/zero")), Some("hook.no_transcript"));
     assert_eq!(read(Path::new("/nonexistent/x.jsonl")), Some("hook.no_transcript"));
 }
@@ -103,4 +103,14 @@ fn shell_calls_of_our_own_command_are_recalled_too() {
     let call = |arguments: &str| ToolCall { name: "Bash".to_owned(), arguments: arguments.to_owned() };
     assert!(call(r#"{"command":"ingrain search deploy"}"#).is_of_memory());
     assert!(!call(r#"{"command":"ls /work/ingrained"}"#).is_of_memory());
+}
+
+#[test]
+fn what_was_said_in_the_folder_of_another_project_stays_there() {
+    let line = |folder: &str, text: &str| {
+        let message = serde_json::json!({ "type": "user", "cwd": folder, "message": { "content": text } });
+        format!("{message}\n")
+    };
+    let text = line("/work/shop", "how do we deploy?") + &line("/work/elsewhere", "what are the wages?");
+    assert_eq!(told(&CLAUDE_CODE, &text, 0), [turn(1, TurnRole::User, "how do we deploy?")]);
 }

@@ -60,8 +60,10 @@ fn evidence_from_calls(summary: &str, tool_calls: Vec<String>) -> Vec<Evidence> 
 pub(super) fn remember_memory(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
     #[derive(Deserialize)]
     struct RememberArgs {
+        #[serde(alias = "store", alias = "store_slug")]
         target_store_slug: Option<String>,
         path: Option<String>,
+        #[serde(alias = "kind")]
         document_type: Option<String>,
         content: String,
         #[serde(default)]
