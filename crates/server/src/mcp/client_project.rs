@@ -11,6 +11,7 @@ use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 use tokio::sync::Mutex;
 
+use super::Door;
 use super::caller::is_stateless;
 
 /// Finds the project of a folder on this machine.
@@ -32,7 +33,8 @@ impl ClientProject {
         ClientProject { find, found: Arc::default() }
     }
 
-    /// The caller in the project of the client's first folder. Unchanged where the client names none.
+    /// The caller in the project of the client's first folder, by the name of the folder: see
+    /// [`Door::with_resolved_project`]. Unchanged where the client names none.
     pub(super) async fn add_to(
         &self,
         caller: &Arc<Caller>,
@@ -55,8 +57,7 @@ impl ClientProject {
         if check_caller(&named, &engine.settings.limits).is_err() {
             return caller.clone();
         }
-        // A database that fails here fails the call as well, with an error of its own.
-        engine.resolve_project(named.clone()).map_or_else(|_| Arc::new(named), Arc::new)
+        Arc::new(named)
     }
 
     pub(super) async fn forget(&self) {

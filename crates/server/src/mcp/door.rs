@@ -155,7 +155,10 @@ impl Door {
         work: impl FnOnce(&Door, &Engine) -> T + Send + 'static,
     ) -> Result<Result<T, Problem>, ErrorData> {
         let door = self.for_request(context).await?;
-        Ok(self.entrance.call_within_timeout(verb, pool, move |engine| Ok(work(&door, engine))).await)
+        Ok(self
+            .entrance
+            .call_within_timeout(verb, pool, move |engine| Ok(work(&door.with_resolved_project(engine), engine)))
+            .await)
     }
 
     /// As [`Door::run_blocking`], for requests that are no tool calls: a refusal of the entrance is a JSON-RPC error.
@@ -188,7 +191,10 @@ impl Door {
         let step = match inline {
             Some(_) => {
                 let door = self.for_request(context).await?;
-                match self.entrance.try_call_inline(verb, pool, move |engine| work(&door, engine)) {
+                match self
+                    .entrance
+                    .try_call_inline(verb, pool, move |engine| work(&door.with_resolved_project(engine), engine))
+                {
                     Ok(step) => step,
                     // No permit is free: this call waits in the queue like any other.
                     Err(work) => self.entrance.call_within_timeout(verb, pool, move |engine| Ok(work(engine))).await,
@@ -209,6 +215,19 @@ impl Door {
         let Some(client_project) = &self.client_project else { return Ok(door) };
         let caller = client_project.add_to(&door.caller, door.entrance.engine(), context).await;
         Ok(Door { caller, ..door })
+    }
+
+    /// The door with the names of a project that the client's folder gave. Reads the database, so it may only be called
+    /// where a call may block.
+    pub(super) fn with_resolved_project(self, engine: &Engine) -> Door {
+        if self.client_project.is_none() {
+            return self;
+        }
+        // A database that fails here fails the call as well, with an error of its own.
+        match engine.resolve_project(Caller::clone(&self.caller)) {
+            Ok(caller) => Door { caller: Arc::new(caller), ..self },
+            Err(_) => self,
+        }
     }
 
     pub(super) async fn lock_order(&self) -> Option<MutexGuard<'_, ()>> {
