@@ -11,7 +11,6 @@ use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 use tokio::sync::Mutex;
 
-use super::Door;
 use super::caller::is_stateless;
 
 /// Finds the project of a folder on this machine.
@@ -34,7 +33,7 @@ impl ClientProject {
     }
 
     /// The caller in the project of the client's first folder, by the name of the folder: see
-    /// [`Door::with_resolved_project`]. Unchanged where the client names none.
+    /// [`super::Door::with_resolved_project`]. Unchanged where the client names none.
     pub(super) async fn add_to(
         &self,
         caller: &Arc<Caller>,
