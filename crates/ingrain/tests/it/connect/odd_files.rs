@@ -204,6 +204,6 @@ fn files_that_were_alike_are_all_restored_byte_for_byte() {
     machine.json("connect --yes --no-hooks cursor windsurf");
     machine.json("disconnect --yes");
     for file in files {
-        assert_eq!(std::fs::read_to_string(&file).expect("there"), alike, "{}", file.display());
+        assert_eq!(fs::read_to_string(&file).expect("there"), alike, "{}", file.display());
     }
 }
