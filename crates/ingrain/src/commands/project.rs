@@ -58,7 +58,6 @@ enum ProjectCommand {
 }
 
 impl ProjectArgs {
-    /// Runs the subcommands that need no database. Returns those that do.
     pub fn run(self, job: &Job<'_>, config: &Config, environment: &Environment) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
         let finder = ProjectFinder::new(config, environment);
